@@ -24,9 +24,6 @@ const OVERHEAD: usize = 128;
 /// How long a message waits for memory.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a copy waits for it that others wait for.
-const COPY_PATIENCE: Duration = Duration::from_millis(500);
-
 /// How far what the guard wrote itself, which does not wait, may be beyond the limit when a turn of a server begins, and twice
 /// that for answers to the guard. Each waits for the next one only.
 const SPARE: usize = 16 << 20;
@@ -205,13 +202,6 @@ impl MemoryLimit {
         }
         let mut reservation = self.message(Sender::Copied);
         reservation.grow(bytes).await.ok()?;
-        Some(reservation)
-    }
-
-    /// The same where others wait for it, which is not for long.
-    pub(crate) async fn reserve_copy_soon(&self, bytes: usize) -> Option<Reservation> {
-        let mut reservation = self.message(Sender::Copied);
-        timeout(COPY_PATIENCE, reservation.grow(bytes)).await.ok()?.ok()?;
         Some(reservation)
     }
 

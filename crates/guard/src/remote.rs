@@ -1,19 +1,18 @@
-//! A server on Streamable HTTP as a pipe of lines, for clients that are of another era.
+//! A connection to a server on Streamable HTTP, for clients that are of another era.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ahash::AHashMap;
-use bytes::Bytes;
-use bytestring::ByteString;
+use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as IncomingBody;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT, WWW_AUTHENTICATE,
 };
-use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
-use tokio::sync::mpsc;
+use hyper::{HeaderMap, Method, Response, StatusCode, Uri};
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
@@ -22,23 +21,27 @@ use crate::http::Client;
 use crate::http::body::{BodyError, read_body};
 use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::media::{Media, media};
-use crate::http::respond::full;
+use crate::http::respond::{Body, full, in_pieces};
 use crate::memory::Sender;
-use crate::pipe::breaks::one_line;
+use crate::pipe::pieces::Pieces;
 use crate::random::random;
 use crate::remote_headers::{Head, RemoteHeaders};
 use crate::remote_refusal::HttpRefusal;
 use crate::remote_tools::{KnownTools, Learned};
+use crate::runtime::drive::Driven;
 use crate::runtime::pool::JobPool;
+use crate::runtime::read::Received;
 use crate::server::GuardedServer;
 use crate::url::{hide_query, with_queries};
 use toolbond_guard_core::contract::param_headers::annotated;
 use toolbond_guard_core::counted::Counted;
-use toolbond_guard_core::era::{Incoming, MODERN, error, failure, is_modern_request};
+use toolbond_guard_core::era::{MODERN, error, meta};
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::json::object::Object;
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{Id, cancelled_id, code, error_code, error_message, text};
+use toolbond_guard_core::message::{
+    Frame, Id, Kind, Outgoing, code, error_message, error_object_code,
+};
 use toolbond_guard_core::trace::repeat_trace;
 
 /// How long the server may take to accept a notification, and the end of a session.
@@ -70,6 +73,51 @@ pub(crate) struct Remote {
     pub(crate) pool: Arc<JobPool>,
 }
 
+/// Takes the messages of a server.
+pub(crate) trait Sink: Send + Sync {
+    /// Takes a message.
+    fn take(&self, received: Received);
+
+    /// Waits until there is room for the next one.
+    fn ready(&self) -> BoxFuture<'static, ()>;
+}
+
+/// A message for a server on HTTP.
+pub(crate) struct ToServer {
+    /// What it is, unless it is an answer.
+    request: Option<Request>,
+    text: Pieces,
+}
+
+/// A request, or without an id a notification.
+struct Request {
+    id: Option<Id>,
+    method: String,
+    params: Object,
+}
+
+impl ToServer {
+    pub(crate) fn new(message: Outgoing, driven: &Driven) -> Self {
+        let request = match &message {
+            Outgoing::Request { id, method, params } => {
+                Some(Request { id: id.clone(), method: method.clone(), params: params.clone() })
+            }
+            Outgoing::Sent(sent) => {
+                let method = sent.frame.method().into_owned();
+                let params = sent.params().unwrap_or_default();
+                (!method.is_empty()).then(|| Request { id: sent.id(), method, params })
+            }
+            Outgoing::Text(_) => None,
+        };
+        Self { request, text: driven.pieces(message) }
+    }
+
+    /// The id of a request.
+    pub(crate) fn id(&self) -> Option<&Id> {
+        self.request.as_ref()?.id.as_ref()
+    }
+}
+
 /// What a client is to a server on HTTP.
 struct Connection {
     remote: Remote,
@@ -77,62 +125,70 @@ struct Connection {
     /// The session that a legacy server opened, and the version it chose.
     session: Mutex<(Option<HeaderValue>, Option<String>)>,
     /// The input schemas of tools whose arguments are repeated in headers.
-    tools: Arc<Mutex<KnownTools>>,
+    tools: Mutex<KnownTools>,
     /// The request that opens the session of a modern client at a legacy server.
     opening: Mutex<Option<Id>>,
     /// Why the connection has ended.
-    ended: Mutex<Option<String>>,
+    ended: watch::Sender<Option<String>>,
     /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
     is_logging: AtomicBool,
     is_listening: AtomicBool,
-    /// `None` after the end.
-    to_guard: Mutex<Option<mpsc::Sender<Counted>>>,
+    sink: Arc<dyn Sink>,
 }
 
 /// One connection to a server on HTTP.
 pub(crate) struct RemoteSession {
-    ways: Option<(mpsc::Receiver<Counted>, mpsc::Sender<Counted>)>,
+    to_server: mpsc::UnboundedSender<ToServer>,
     connection: Arc<Connection>,
     pump: JoinHandle<()>,
 }
 
 impl Remote {
-    /// A pipe to the server.
-    pub(crate) fn connect(&self, headers: Arc<RemoteHeaders>) -> RemoteSession {
-        let (to_guard, from_remote) = mpsc::channel(1);
-        let (to_remote, from_guard) = mpsc::channel(1);
+    /// A connection to the server, whose messages go to `sink`.
+    pub(crate) fn connect(
+        &self,
+        headers: Arc<RemoteHeaders>,
+        sink: Arc<dyn Sink>,
+    ) -> RemoteSession {
+        let (to_server, from_guard) = mpsc::unbounded_channel();
         let connection = Arc::new(Connection {
             remote: self.clone(),
             headers,
             session: Mutex::default(),
-            tools: Arc::default(),
+            tools: Mutex::default(),
             opening: Mutex::default(),
-            ended: Mutex::default(),
+            ended: watch::Sender::new(None),
             is_logging: AtomicBool::new(false),
             is_listening: AtomicBool::new(false),
-            to_guard: Mutex::new(Some(to_guard)),
+            sink,
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
-        RemoteSession { ways: Some((from_remote, to_remote)), connection, pump }
+        RemoteSession { to_server, connection, pump }
     }
 }
 
 impl RemoteSession {
-    /// Takes the output and the input of the server. Returns `None` the second time.
-    pub(crate) fn ways(&mut self) -> Option<(mpsc::Receiver<Counted>, mpsc::Sender<Counted>)> {
-        self.ways.take()
+    /// The way to the server.
+    pub(crate) fn sender(&self) -> mpsc::UnboundedSender<ToServer> {
+        self.to_server.clone()
+    }
+
+    /// Waits until the connection has ended.
+    pub(crate) async fn until_ended(&self) {
+        // Only a sender that is gone fails, and the connection has it.
+        let _ = self.connection.ended.subscribe().wait_for(Option::is_some).await;
     }
 
     /// Why the connection has ended, if it has.
     pub(crate) fn why_ended(&self) -> Option<String> {
-        lock(&self.connection.ended).clone()
+        self.connection.ended.borrow().clone()
     }
 
     /// Ends the session at the server.
     pub(crate) async fn end(self) {
         self.pump.abort();
         if lock(&self.connection.session).0.is_some() {
-            let ended = self.connection.send(Method::DELETE, None, HeaderMap::new(), Bytes::new());
+            let ended = self.connection.send(Method::DELETE, None, HeaderMap::new(), full(""));
             if let Ok(Err(failure)) = timeout(PATIENCE, ended).await {
                 self.connection.report(&failure);
             }
@@ -140,110 +196,72 @@ impl RemoteSession {
     }
 }
 
-/// Sends the lines of the guard to the server, each as a request of its own.
-async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::Receiver<Counted>) {
-    let pool = Arc::clone(&connection.remote.pool);
+/// Sends the messages of the guard to the server, each as a request of its own.
+async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiver<ToServer>) {
     let mut running = JoinSet::new();
     let mut requests = AHashMap::<Id, AbortHandle>::new();
-    while let Some(line) = from_guard.recv().await {
+    while let Some(ToServer { request, text }) = from_guard.recv().await {
         while running.try_join_next().is_some() {}
         requests.retain(|_, handle| !handle.is_finished());
-        let Some(Some((text, sent))) = pool.run(line.len(), move || Sent::read(&line)).await else {
+        let method = request.as_ref().map_or("", |request| &request.method);
+        if let Some(id) = request.as_ref().and_then(|request| request.id.clone()) {
+            // The session of a legacy client ends with an error anyway.
+            if method == "initialize" && connection.headers.is_fixed {
+                *lock(&connection.opening) = Some(id.clone());
+            }
+            if method == "logging/setLevel" {
+                connection.is_logging.store(true, Ordering::Relaxed);
+            }
+            let connection = Arc::clone(&connection);
+            let key = id.clone();
+            let asked = async move { connection.request(&id, request.as_ref(), text).await };
+            requests.insert(key, running.spawn(asked));
             continue;
-        };
-        match sent {
-            Sent::Request { id, method } => {
-                // The session of a legacy client ends with an error anyway.
-                if method == "initialize" && connection.headers.is_fixed {
-                    *lock(&connection.opening) = Some(id.clone());
-                }
-                if method == "logging/setLevel" {
-                    connection.is_logging.store(true, Ordering::Relaxed);
-                }
-                let connection = Arc::clone(&connection);
-                let (text, key) = (text.clone(), id.clone());
-                let handle = running.spawn(async move { connection.request(&id, &text).await });
-                requests.insert(key, handle);
-            }
-            Sent::Notification { method, cancelled } => {
-                let is_modern = lock(&connection.session).1.is_none();
-                let is_cancel = method == "notifications/cancelled";
-                // To a modern server, closing the stream of a request is its cancellation.
-                if !(is_modern && is_cancel) {
-                    let _ = timeout(PATIENCE, connection.post(&text)).await;
-                }
-                if let Some(handle) = cancelled.and_then(|id| requests.remove(&id)) {
-                    handle.abort();
-                }
-                if method == "notifications/initialized" {
-                    let connection = Arc::clone(&connection);
-                    running.spawn(async move { connection.listen().await });
-                }
-            }
+        }
+        let is_modern = lock(&connection.session).1.is_none();
+        let is_cancel = method == "notifications/cancelled";
+        // To a modern server, closing the stream of a request is its cancellation.
+        if !(is_modern && is_cancel) {
             // In the order in which they are sent.
-            Sent::Other => {
-                let _ = timeout(PATIENCE, connection.post(&text)).await;
-            }
+            let _ = timeout(PATIENCE, connection.post(request.as_ref(), text)).await;
+        }
+        let Some(request) = request else { continue };
+        let cancelled = request.params.get("requestId").filter(|_| request.method == CANCELLED);
+        let cancelled = cancelled.and_then(|id| Id::parse(id));
+        if let Some(handle) = cancelled.and_then(|id| requests.remove(&id)) {
+            handle.abort();
+        }
+        if request.method == "notifications/initialized" {
+            let connection = Arc::clone(&connection);
+            running.spawn(async move { connection.listen().await });
         }
     }
 }
 
-/// What the guard sends to the server.
-enum Sent {
-    Request {
-        id: Id,
-        method: String,
-    },
-    Notification {
-        method: String,
-        /// The request that it cancels.
-        cancelled: Option<Id>,
-    },
-    Other,
-}
+const CANCELLED: &str = "notifications/cancelled";
 
-impl Sent {
-    fn read(line: &Counted) -> Option<(ByteString, Self)> {
-        let text = text(line).ok()?;
-        let sent = match Incoming::read(&text) {
-            Incoming::Request { id, method, .. } => {
-                Self::Request { id, method: method.into_owned() }
-            }
-            Incoming::Notification { method, params } => {
-                let params = params.filter(|_| method == "notifications/cancelled");
-                let cancelled = params.and_then(|params| cancelled_id(&text, params));
-                let cancelled = cancelled.map(|(id, _)| id);
-                Self::Notification { method: method.into_owned(), cancelled }
-            }
-            Incoming::Answer { .. } | Incoming::Other => Self::Other,
-        };
-        Some((text, sent))
-    }
-}
-
-/// The headers of a message, and its id if it is a request.
+/// The headers of a message.
 fn headers_of(
-    text: &str,
+    request: Option<&Request>,
     server: &GuardedServer,
     tools: &Mutex<KnownTools>,
-) -> (HeaderMap, Option<Id>) {
+) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let both = HeaderValue::from_static("application/json, text/event-stream");
     headers.insert(ACCEPT, both);
-    let Incoming::Request { id, method, params } = Incoming::read(text) else {
-        return (headers, None);
-    };
-    if is_modern_request(&method, params) {
+    let Some(Request { id: Some(_), method, params }) = request else { return headers };
+    let names_version = || params.object("_meta").get(meta::VERSION).is_some();
+    if matches!(method.as_str(), "server/discover" | "subscriptions/listen") || names_version() {
         headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
-        repeat(tools, &mut headers, &method, params);
+        repeat(tools, &mut headers, method, params);
     }
     repeat_trace(server, params, &mut headers);
-    (headers, Some(id))
+    headers
 }
 
 /// Repeats parts of a modern request in its headers.
-fn repeat(tools: &Mutex<KnownTools>, headers: &mut HeaderMap, method: &str, params: Option<&str>) {
+fn repeat(tools: &Mutex<KnownTools>, headers: &mut HeaderMap, method: &str, params: &Object) {
     let mut set = |name: &str, value: &str| {
         let name = HeaderName::try_from(name.to_ascii_lowercase());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
@@ -251,7 +269,6 @@ fn repeat(tools: &Mutex<KnownTools>, headers: &mut HeaderMap, method: &str, para
         }
     };
     set("mcp-method", method);
-    let params = Object::read(params).unwrap_or_default();
     let name = match method {
         "tools/call" | "prompts/get" => params.string("name"),
         "resources/read" => params.string("uri"),
@@ -273,8 +290,8 @@ fn repeat(tools: &Mutex<KnownTools>, headers: &mut HeaderMap, method: &str, para
 
 impl Connection {
     /// Sends a request to the server, and its answer to the guard.
-    async fn request(&self, id: &Id, text: &ByteString) {
-        match self.ask(id, text).await {
+    async fn request(&self, id: &Id, request: Option<&Request>, text: Pieces) {
+        match self.ask(id, request, text).await {
             Ok(()) => {}
             Err(Refusal::SessionEnded) => self.end_with_session(),
             Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason),
@@ -291,9 +308,9 @@ impl Connection {
         }
     }
 
-    async fn ask(&self, id: &Id, text: &ByteString) -> Result<(), Refusal> {
+    async fn ask(&self, id: &Id, request: Option<&Request>, text: Pieces) -> Result<(), Refusal> {
         let has_session = lock(&self.session).0.is_some();
-        let response = self.post(text).await.map_err(Refusal::Unreached)?;
+        let response = self.post(request, text).await.map_err(Refusal::Unreached)?;
         let status = response.status();
         let mut place = Place::default();
         let mut is_answered = self.read(response, Some(id), has_session, &mut place).await?;
@@ -340,8 +357,11 @@ impl Connection {
 
     /// Ends the connection: the guard reads no more from it.
     fn end(&self, reason: String) {
-        lock(&self.ended).get_or_insert(reason);
-        lock(&self.to_guard).take();
+        self.ended.send_if_modified(|ended| {
+            let is_first = ended.is_none();
+            ended.get_or_insert(reason);
+            is_first
+        });
     }
 
     /// Reads what the server sends to nobody's request in particular, as long as it offers that.
@@ -368,7 +388,7 @@ impl Connection {
         if let Some(last) = &place.last {
             headers.insert("last-event-id", last.clone());
         }
-        let sent = self.send(Method::GET, id, headers, Bytes::new()).await;
+        let sent = self.send(Method::GET, id, headers, full("")).await;
         let Ok(response) = sent else { return Ok(Resumed::Later) };
         let status = response.status();
         if status.is_success() && matches!(media(response.headers()), Ok(Media::Events)) {
@@ -389,14 +409,15 @@ impl Connection {
     }
 
     /// Posts a message, and reports a failure.
-    async fn post(&self, text: &ByteString) -> Result<Response<IncomingBody>, String> {
-        let (same, server, tools) =
-            (text.clone(), Arc::clone(&self.remote.server), Arc::clone(&self.tools));
-        let read = move || headers_of(&same, &server, &tools);
-        let read = self.remote.pool.run(text.len(), read).await;
-        let (headers, request) = read.ok_or_else(|| "reading the message failed".to_owned())?;
-        let body = text.as_bytes().clone();
-        let sent = self.send(Method::POST, request.as_ref(), headers, body).await;
+    async fn post(
+        &self,
+        request: Option<&Request>,
+        text: Pieces,
+    ) -> Result<Response<IncomingBody>, String> {
+        let headers = headers_of(request, &self.remote.server, &self.tools);
+        let id = request.and_then(|request| request.id.as_ref());
+        let body = in_pieces(text.into_iter().map(Counted::into_bytes));
+        let sent = self.send(Method::POST, id, headers, body).await;
         sent.inspect_err(|failure| self.report(failure))
     }
 
@@ -410,7 +431,7 @@ impl Connection {
         method: Method,
         id: Option<&Id>,
         own: HeaderMap,
-        body: Bytes,
+        body: Body,
     ) -> Result<Response<IncomingBody>, String> {
         let head = self.headers.get(id);
         let Head { mut headers, query } =
@@ -429,7 +450,7 @@ impl Connection {
             }
         }
         headers.extend(own);
-        let mut request = Request::new(full(body));
+        let mut request = hyper::Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = uri.map_err(|error| error.to_string())?;
         *request.headers_mut() = headers;
@@ -488,9 +509,9 @@ impl Connection {
             return Ok(is_answered);
         }
         let may_sign_in = parts.headers.contains_key(WWW_AUTHENTICATE);
-        let (length, id) = (all.len(), id.cloned());
-        let read = move || (is_without_session(status, &all, id.as_ref()), error_of(&all));
-        let (is_unknown, told) = self.remote.pool.run(length, read).await.unwrap_or_default();
+        let received = Received::of_client(all, &self.remote.pool).await;
+        let is_unknown = is_without_session(status, &received, id);
+        let told = error_of(&received);
         if has_session && !may_sign_in && is_unknown {
             return Err(Refusal::SessionEnded);
         }
@@ -504,24 +525,23 @@ impl Connection {
 
     /// Takes a message of the server; `true` if it answers the request `id`.
     async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
+        let received = Received::of_client(message, &self.remote.pool).await;
         let mut is_answer = false;
-        let same = message.clone();
-        let knows_tools = !lock(&self.tools).is_empty();
-        let read = move || Learned::read(&same, knows_tools);
-        let read = self.remote.pool.run(message.len(), read).await;
-        if let Some((found, outcome)) = read.flatten() {
+        if let Some(frame) = received.frame()
+            && let Kind::Response(found) = &frame.part.kind
+        {
             is_answer = found.among(|found| Some(found) == id).is_some();
             self.catch_up().await;
-            match outcome {
-                Ok(learned) => self.learn(learned),
-                Err(error) if self.is_opening(&found) => {
+            match frame.part.error.map(|error| frame.slice(error)) {
+                None => self.learn(&frame).await,
+                Some(error) if self.is_opening(found) => {
                     self.end_refused(&error);
                     return is_answer;
                 }
-                Err(_) => {}
+                Some(_) => {}
             }
         }
-        self.tell(message).await;
+        self.tell(received).await;
         is_answer
     }
 
@@ -535,7 +555,8 @@ impl Connection {
         let Some(number) = random() else { return };
         let ping = format!(r#"{{"jsonrpc":"2.0","id":"toolbond/{number:032x}","method":"ping"}}"#);
         let answered = async {
-            let response = self.post(&ping.into()).await.ok()?;
+            let ping = Pieces::from(self.remote.pool.memory().count(ping));
+            let response = self.post(None, ping).await.ok()?;
             Limited::new(response.into_body(), MAX_TOLD).collect().await.ok()
         };
         // A server that ignores it is not asked again.
@@ -545,7 +566,11 @@ impl Connection {
     }
 
     /// Keeps what later requests need.
-    fn learn(&self, learned: Learned) {
+    async fn learn(&self, answer: &Frame) {
+        let Some(result) = answer.part.result.map(|result| answer.slice(result)) else { return };
+        let knows_tools = !lock(&self.tools).is_empty();
+        let read = move || Learned::of_result(&result, knows_tools);
+        let Some(learned) = self.remote.pool.run(answer.text.len(), read).await else { return };
         if let Some(version) = learned.version {
             lock(&self.session).1 = Some(version);
         }
@@ -556,18 +581,16 @@ impl Connection {
 
     /// Answers the request `id` with this error.
     async fn tell_failure(&self, id: &Id, error: &str) {
-        self.tell(self.remote.pool.memory().count(failure(id, error))).await;
+        let text = Frame::error(id, error).text.into_bytes();
+        let pool = &self.remote.pool;
+        self.tell(Received::of_client(pool.memory().count(text), pool).await).await;
     }
 
     /// Hands a message to the guard.
-    async fn tell(&self, message: Counted) {
-        let pool = &self.remote.pool;
-        let (length, memory) = (message.len(), Arc::clone(pool.memory()));
-        let line = pool.run(length, move || memory.count_changed(&message, one_line)).await;
-        let guard = lock(&self.to_guard).clone();
-        if let (Some(guard), Some(line)) = (guard, line) {
-            // A guard that reads no more needs none.
-            let _ = guard.send(line).await;
+    async fn tell(&self, received: Received) {
+        if self.ended.borrow().is_none() {
+            self.sink.ready().await;
+            self.sink.take(received);
         }
     }
 }
@@ -638,31 +661,36 @@ impl Refusal {
 }
 
 /// Whether a server that answers so does not know the session of the request.
-fn is_without_session(status: StatusCode, body: &[u8], id: Option<&Id>) -> bool {
-    let Ok(body) = std::str::from_utf8(body) else { return status == StatusCode::NOT_FOUND };
+fn is_without_session(status: StatusCode, body: &Received, id: Option<&Id>) -> bool {
+    let frame = body.frame();
+    let error = frame.as_ref().and_then(|it| Some(it.slice(it.part.error?)));
     match status.as_u16() {
-        404 => error_code(body) != Some(code::METHOD),
+        404 => error.and_then(|error| error_object_code(&error)) != Some(code::METHOD),
         // What several SDKs answer instead of 404, without the id of the request.
         400 | 401 => {
-            let is_answer = matches!(Incoming::read(body), Incoming::Answer { id: found, .. } if Some(&found) == id);
-            !is_answer && body.len() <= MAX_TOLD && body.to_ascii_lowercase().contains("session")
+            let kind = frame.map(|frame| frame.part.kind);
+            let is_answer = matches!(&kind, Some(Kind::Response(found)) if Some(found) == id);
+            let told = body.bytes().to_ascii_lowercase();
+            let names_it = memchr::memmem::find(&told, b"session").is_some();
+            !is_answer && told.len() <= MAX_TOLD && names_it
         }
         _ => false,
     }
 }
 
 /// The error object in `body`, if it is an error answer.
-fn error_of(body: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(body).ok()?;
-    let object = Object::read(Some(text)).ok()?;
-    object.get("error").filter(|error| error.starts_with('{')).map(str::to_owned)
+fn error_of(body: &Received) -> Option<String> {
+    let text = std::str::from_utf8(body.bytes()).ok()?;
+    let error = Object::copied(text.trim_ascii()).get("error")?.clone();
+    error.starts_with('{').then(|| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use hyper::StatusCode;
 
-    use super::{MAX_RETRY, MIN_RETRY, Place, is_without_session};
+    use super::{MAX_RETRY, MIN_RETRY, Place, Received, is_without_session};
+    use crate::testing::counted;
     use toolbond_guard_core::message::Id;
 
     #[test]
@@ -683,7 +711,8 @@ mod tests {
     fn a_refusal_tells_whether_the_session_is_over() {
         let id = Id::String("a".to_owned());
         let is = |status, body: &str| {
-            is_without_session(StatusCode::from_u16(status).unwrap(), body.as_bytes(), Some(&id))
+            let body = Received::read(counted(body.to_owned()));
+            is_without_session(StatusCode::from_u16(status).unwrap(), &body, Some(&id))
         };
         assert!(is(404, "") && is(404, r#"{"error":{"code":-32001,"message":"a"}}"#));
         assert!(!is(404, r#"{"error":{"code":-32601,"message":"a"}}"#));

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 
 use ahash::AHashMap;
-use bytes::Bytes;
 use hyper::HeaderMap;
 
 use crate::memory::MemoryLimit;
@@ -11,9 +10,8 @@ use crate::pipe::pieces::Pieces;
 use crate::remote_refusal::{HttpRefusal, MAX_ANSWER, Mark};
 use toolbond_guard_core::caller::{Caller, forwarded, of_list};
 use toolbond_guard_core::conversation::{AskId, StreamId};
-use toolbond_guard_core::era::Incoming;
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{Id, Kind, Message, text};
+use toolbond_guard_core::message::{Id, Kind, Message};
 
 /// What a request of a client says beside its message: headers, and a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,20 +109,13 @@ impl RemoteHeaders {
         Some(OwnHeaders { all: Arc::clone(self), head, ids, stream: None })
     }
 
-    /// Sends the request `bytes` of the guard itself, if it is one, with the headers of `stream`.
-    pub(crate) fn ask_as(&self, stream: StreamId, bytes: &Bytes) {
-        if self.is_fixed {
-            return;
-        }
+    /// Sends the request `id`, if that is one of the guard itself, with the headers of `stream`.
+    pub(crate) fn ask_as(&self, stream: StreamId, id: Option<&Id>) {
+        let Some(ask) = id.and_then(AskId::of_answer).filter(|_| !self.is_fixed) else { return };
         let head = lock(&self.streams).get(&stream).cloned();
         let Some(Head { headers, query }) = head.map(Arc::unwrap_or_clone) else { return };
         let Some(headers) = of_list(headers) else { return };
-        let head = Arc::new(Head { headers, query });
-        let id = text(bytes).ok().and_then(|text| match Incoming::read(&text) {
-            Incoming::Request { id, .. } => AskId::of_answer(&id),
-            _ => None,
-        });
-        lock(&self.asks).extend(id.map(|id| (id, head)));
+        lock(&self.asks).insert(ask, Arc::new(Head { headers, query }));
     }
 
     /// The head of the request `id`, or of what no request stands for. `None` for a request of the guard itself whose
@@ -228,8 +219,7 @@ mod tests {
         let mut first = headers.set(&caller, &sent, Some(&Message::read(&ping).unwrap()));
         let first = first.as_mut().unwrap();
         first.enter(ada);
-        let request = format!(r#"{{"jsonrpc":"2.0","id":{},"method":"tools/list"}}"#, ask.to_id());
-        headers.ask_as(ada, &request.into());
+        headers.ask_as(ada, Some(&ask.to_id()));
         headers.set(&Caller::default(), &of("bob"), None);
         let expected = Head { headers: of("ada"), query: Some("tenant=a".to_owned()) };
         assert_eq!(headers.get(Some(&ask.to_id())), Some(expected));
@@ -246,8 +236,7 @@ mod tests {
         let message = Message::read(&ping).unwrap();
         let mut first = headers.set(&Caller::default(), &sent, Some(&message));
         first.as_mut().unwrap().enter(ada);
-        let request = format!(r#"{{"jsonrpc":"2.0","id":{},"method":"tools/list"}}"#, ask.to_id());
-        headers.ask_as(ada, &request.into());
+        headers.ask_as(ada, Some(&ask.to_id()));
         assert_eq!(headers.get(Some(&ask.to_id())), None);
     }
 

@@ -74,7 +74,7 @@ impl Mark {
             .collect();
         let is_short = error.len() <= MAX_ERROR;
         let error = if is_short { error } else { r#"{"code":-32603,"message":"refused"}"# };
-        let mut error = Object::read(Some(error)).unwrap_or_default();
+        let mut error = Object::copied(error);
         error.set(&self.0, json!([refusal.status.as_u16(), headers]).to_string());
         error.to_string()
     }
@@ -89,7 +89,7 @@ impl Mark {
 
     fn try_take(&self, answer: &[u8]) -> Option<(String, HttpRefusal)> {
         let text = str::from_utf8(answer).ok().filter(|text| text.contains(&self.0))?;
-        let mut answer = Object::read(Some(text.trim_ascii())).ok()?;
+        let mut answer = Object::copied(text.trim_ascii());
         let mut error = answer.object("error");
         let (status, all) =
             serde_json::from_str::<(u16, Vec<(String, String)>)>(error.get(&self.0)?).ok()?;

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use ahash::AHashMap;
+use bytestring::ByteString;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use toolbond_guard_core::counted::Counted;
-use toolbond_guard_core::era::Incoming;
 use toolbond_guard_core::json::edit::entries;
 use toolbond_guard_core::json::members::members;
 use toolbond_guard_core::json::object::Object;
-use toolbond_guard_core::message::{Id, text};
 
 /// The most tools whose arguments are repeated in headers.
 const MAX_TOOLS: usize = 10_000;
@@ -91,25 +89,16 @@ pub(crate) struct LearnedTool {
 }
 
 impl Learned {
-    /// Reads an answer: its id, and what is learned of its result, or its error.
-    ///
-    /// With `knows_tools` also lists without such tools are read, which may have lost them.
-    pub(crate) fn read(message: &Counted, knows_tools: bool) -> Option<(Id, Result<Self, String>)> {
-        let text = text(message).ok()?;
-        let Incoming::Answer { id, outcome } = Incoming::read(&text) else { return None };
-        let learned = outcome.map(|result| Self::of_result(result, knows_tools));
-        Some((id, learned.map_err(str::to_owned)))
-    }
-
-    fn of_result(result: &str, knows_tools: bool) -> Self {
+    /// What is learned of a result. With `knows_tools` also lists without such tools are read, which may have lost them.
+    pub(crate) fn of_result(result: &ByteString, knows_tools: bool) -> Self {
         let Ok(object) = Object::read(Some(result)) else { return Self::default() };
         let mut tools = Vec::new();
         // The name may be written with escapes.
-        let may_say = |text: &&str| text.contains("x-mcp-header") || text.contains("\\u");
+        let may_say = |text: &&ByteString| text.contains("x-mcp-header") || text.contains("\\u");
         if let Some(text) = object.get("tools").filter(|tools| knows_tools || may_say(tools)) {
             let listed: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
             for tool in listed.into_iter().take(MAX_TOOLS) {
-                let tool = Object::read(Some(tool.get())).unwrap_or_default();
+                let tool = Object::read(Some(&text.slice_ref(tool.get()))).unwrap_or_default();
                 let Some(name) = tool.string("name") else { continue };
                 let schema = tool.get("inputSchema").filter(may_say);
                 let schema = schema.and_then(|schema| annotations(schema, 1));
@@ -183,6 +172,7 @@ mod tests {
             (r#"{"properties":{"a":{}}}"#, None),
         ] {
             let list = format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#);
+            let list = list.into();
             let learned = Learned::of_result(&list, true).tools;
             assert_eq!((learned.len(), learned[0].schema.as_ref()), (1, expected), "{schema}");
             let is_known = usize::from(expected.is_some());
@@ -191,6 +181,8 @@ mod tests {
         // Escapes alone say nothing.
         let list =
             r#"{"tools":[{"name":"t","inputSchema":{"properties":{"a":{"title":"\u00e9"}}}}]}"#;
-        assert!(Learned::of_result(list, false).tools.iter().all(|tool| tool.schema.is_none()));
+        assert!(
+            Learned::of_result(&list.into(), false).tools.iter().all(|tool| tool.schema.is_none())
+        );
     }
 }

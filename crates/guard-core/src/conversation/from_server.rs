@@ -155,7 +155,7 @@ impl Conversation {
             (Some(stream), _) => self.give_up(Some(stream), &reason, false),
             (None, Some(id)) if text.has_method => {
                 // The server waits for the answer to a request that nobody can read.
-                self.refuse_server(id, &text.reason);
+                self.refuse_server(id, code::REQUEST, &text.reason);
             }
             (None, Some(id)) => match self.asked(id) {
                 Some(ask) => self.fail_fetch(ask, &reason, now),
@@ -226,7 +226,7 @@ impl Conversation {
             }
             // There is no client that it could be for.
             Kind::Request(id, _) if self.link == Link::Shared => {
-                self.refuse_server(id, "not supported");
+                self.refuse_server(id, code::REQUEST, "not supported");
                 (to, PartFate::Dropped)
             }
             // No request is waiting for it.
@@ -269,9 +269,18 @@ impl Conversation {
         (to, Vec::new())
     }
 
+    /// A message that was for a client reaches none, for this reason. If it is a request, the server is told.
+    pub fn on_undelivered(&mut self, bytes: &Bytes, reason: &str, now: Instant) {
+        self.now = now;
+        let parts = text(bytes).ok().and_then(|text| Parts::read(&text).ok());
+        if let Some(Parts::One(Envelope { kind: Kind::Request(id, _), .. })) = parts {
+            self.refuse_server(&id, code::INTERNAL, reason);
+        }
+    }
+
     /// Answers the request `id` of the server with an error.
-    fn refuse_server(&mut self, id: &Id, reason: &str) {
-        let error = json!({ "code": code::REQUEST, "message": reason });
+    fn refuse_server(&mut self, id: &Id, code: i32, reason: &str) {
+        let error = json!({ "code": code, "message": reason });
         self.send_server(StreamId::PIPE, Frame::error(id, &error.to_string()));
     }
 
@@ -645,16 +654,4 @@ fn replaced_in(
 /// A message of the guard in place of a part.
 fn replaced(message: Vec<u8>) -> PartFate {
     PartFate::Edited(Rope::new(message))
-}
-
-/// The answer to a request of the server that reaches no client, for this reason; `None` where the
-/// message is no request.
-pub fn refuse_undelivered(bytes: &Bytes, reason: &str) -> Option<Bytes> {
-    let text = text(bytes).ok()?;
-    match Parts::read(&text).ok()? {
-        Parts::One(Envelope { kind: Kind::Request(id, _), .. }) => {
-            Some(error(Some(&id), code::INTERNAL, reason).into())
-        }
-        _ => None,
-    }
 }

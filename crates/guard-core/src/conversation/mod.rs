@@ -32,7 +32,6 @@ pub use self::action::{Action, AskId, Destination, StreamId, Ticket};
 pub use self::fetch::{Endless, LIST_PATIENCE, MADE_ROOM, MAX_PAGES, Pages};
 use self::fetch::{Fetcher, WaitingCall};
 pub use self::from_client::Told;
-pub use self::from_server::refuse_undelivered;
 use self::held::{Held, PartFate};
 use self::job::Check;
 pub use self::job::{Job, JobId, JobOutcome};

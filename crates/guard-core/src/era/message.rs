@@ -6,6 +6,7 @@ use toolbond_contract::Revision;
 
 use crate::json::members::members;
 use crate::json::object::Object;
+pub(crate) use crate::message::error_object_code as error_code;
 pub use crate::message::meta;
 use crate::message::{Envelope, Frame, Id, Kind, Sent};
 
@@ -100,12 +101,6 @@ pub(crate) fn cancelled(id: &Id, reason: &str) -> Object {
 /// The request that a notification of a client cancels.
 pub(crate) fn cancelled_request(sent: &Sent) -> Option<Id> {
     Id::parse(sent.params().ok()?.get("requestId")?)
-}
-
-/// The code of an error object.
-pub(crate) fn error_code(error: &str) -> Option<i32> {
-    let [code] = members(error, ["code"]).ok()?;
-    serde_json::from_str(code?.get()).ok()
 }
 
 /// Whether only a modern server answers with `error`. One that names the versions it speaks, and no modern one among

@@ -24,7 +24,9 @@ pub use self::params::{
     CallParams, ClientMeta, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf,
     cancelled_id, created_tasks, initializing_client, progress,
 };
-pub use self::reply::{code, error, error_code, error_message, error_with_data, response};
+pub use self::reply::{
+    code, error, error_code, error_message, error_object_code, error_with_data, response,
+};
 pub use self::skim::Skim;
 use crate::counted::Counted;
 use crate::json::edit::Span;
@@ -242,7 +244,7 @@ impl Method {
 }
 
 /// Text that is not a message.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what can be told of it, each on its own")]
 pub struct Unreadable {
     /// What is wrong, in one line.

@@ -55,7 +55,12 @@ fn write_error(id: Option<&Id>, code: i32, message: &str, more: &str) -> Vec<u8>
 /// The code of the error response `text`.
 pub fn error_code(text: &str) -> Option<i32> {
     let [error] = members(text, ["error"]).ok()?;
-    let [code] = members(error?.get(), ["code"]).ok()?;
+    error_object_code(error?.get())
+}
+
+/// The code of an error object.
+pub fn error_object_code(error: &str) -> Option<i32> {
+    let [code] = members(error, ["code"]).ok()?;
     code?.get().parse().ok()
 }
 

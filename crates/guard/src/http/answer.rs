@@ -1,6 +1,5 @@
 //! The answer of a server in an HTTP response.
 
-use bytestring::ByteString;
 use hyper::Response;
 use hyper::body::Incoming;
 
@@ -11,16 +10,16 @@ use crate::memory::Sender;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use toolbond_guard_core::counted::Counted;
-use toolbond_guard_core::message::{Id, Kind, Parts};
+use toolbond_guard_core::message::{Frame, Id, Kind};
 
-/// The answer to the guard in a response, JSON or a stream of events, which is read no further: the whole message,
-/// and its result unless it is an error. With an `id`, answers to other requests are skipped.
+/// The answer to the guard in a response, JSON or a stream of events, which is read no further. With an `id`, answers to
+/// other requests are skipped.
 pub(crate) async fn read_answer(
     response: Response<Incoming>,
     max: usize,
     id: Option<&Id>,
     pool: &JobPool,
-) -> Option<(Counted, Option<ByteString>)> {
+) -> Option<Frame> {
     let is_stream = matches!(media(response.headers()), Ok(Media::Events));
     let (body, memory) = (response.into_body(), pool.memory());
     if !is_stream {
@@ -38,18 +37,8 @@ pub(crate) async fn read_answer(
 }
 
 /// The answer in `bytes`.
-async fn answer(
-    bytes: Counted,
-    id: Option<&Id>,
-    pool: &JobPool,
-) -> Option<(Counted, Option<ByteString>)> {
-    let mut received = Received::new(bytes.clone(), pool).await;
-    let message = received.message().ok()?;
-    let Parts::One(envelope) = &message.parts else { return None };
-    let Kind::Response(found) = &envelope.kind else { return None };
-    if id.is_some_and(|id| id != found) {
-        return None;
-    }
-    let text = message.text;
-    Some((bytes, envelope.result.map(|result| text.slice_ref(result.text(text)))))
+async fn answer(bytes: Counted, id: Option<&Id>, pool: &JobPool) -> Option<Frame> {
+    let frame = Received::of_client(bytes, pool).await.frame()?;
+    let Kind::Response(found) = &frame.part.kind else { return None };
+    id.is_none_or(|id| id == found).then_some(frame)
 }

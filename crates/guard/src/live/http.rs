@@ -95,7 +95,7 @@ impl Peer for Remote {
         }
         let status = response.status();
         let answer = read_answer(response, MAX_MESSAGE, Some(id), &self.pool).await;
-        let answer = answer.and_then(|(answer, _)| serde_json::from_slice(&answer).ok());
+        let answer = answer.and_then(|answer| serde_json::from_str(&answer.text).ok());
         answer.ok_or(ToolsError::Status { method, status })
     }
 

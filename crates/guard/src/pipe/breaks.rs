@@ -13,11 +13,6 @@ pub(crate) fn one_line(bytes: Bytes) -> Bytes {
     without(bytes.trim_ascii_end()).map_or(bytes, Bytes::from)
 }
 
-/// The same for a piece of a line that is not the last.
-pub(super) fn part_of_line(bytes: Bytes) -> Bytes {
-    without(&bytes).map_or(bytes, Bytes::from)
-}
-
 /// `body` without the characters at which some reader ends a line, if it has any.
 fn without(body: &[u8]) -> Option<Vec<u8>> {
     let breaks = memchr::memchr2(b'\n', b'\r', body).is_some();
@@ -61,7 +56,7 @@ pub(crate) fn escape_separators(text: &str) -> Cow<'_, str> {
 mod tests {
     use bytes::Bytes;
 
-    use super::{one_line, part_of_line};
+    use super::one_line;
 
     #[test]
     fn a_line_has_no_line_breaks_inside() {
@@ -69,6 +64,5 @@ mod tests {
         assert_eq!(line("{\"a\":1}\r\n"), "{\"a\":1}\r\n");
         assert_eq!(line("{\"a\":\r1\n}"), "{\"a\": 1 }");
         assert_eq!(line("[\"\u{2028}\u{85}é\"]\n"), "[\"\\u2028\\u0085é\"]");
-        assert_eq!(part_of_line(Bytes::from_static(b"{\"a\":\n")), "{\"a\": ");
     }
 }

@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncBufRead, AsyncRead, BufReader};
-use tokio::sync::mpsc;
 
 use super::{AT_ONCE, give_way};
 use crate::memory::{MemoryLimit, NoMemory, Reservation, Sender};
@@ -45,25 +44,6 @@ struct Skimmed {
     why: Option<NoMemory>,
 }
 
-/// Where lines come from.
-pub(crate) trait LineSource: Send {
-    /// Polls for the next line; `None` at the end.
-    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>>;
-}
-
-/// Lines that were counted elsewhere.
-impl LineSource for mpsc::Receiver<Counted> {
-    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
-        self.poll_recv(context).map(|line| Ok(line.map(Line::Whole)))
-    }
-}
-
-impl<R: AsyncRead + Send + Unpin> LineSource for LineReader<R> {
-    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
-        self.poll_next(context)
-    }
-}
-
 impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Reads lines of `sender`. A line for which there is no memory is waited with.
     pub(crate) fn new(reader: R, sender: Sender, max: usize, limit: &MemoryLimit) -> Self {
@@ -82,7 +62,10 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
+    pub(crate) fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<Option<Line>>> {
         let mut moved = 0;
         loop {
             if let Some(skimmed) = &mut self.skimmed

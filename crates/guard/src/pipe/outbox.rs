@@ -143,27 +143,6 @@ impl Outbox {
         self.written.notify_waiters();
     }
 
-    /// Takes the next line, for who needs no pipe; `None` when the outbox is closed and empty.
-    pub(crate) async fn next_line(&self) -> Option<Pieces> {
-        poll_fn(|context| {
-            let mut state = lock(&self.state);
-            let Some(line) = state.lines.pop_front() else {
-                state.writer = Some(context.waker().clone());
-                return if state.is_closed { Poll::Ready(None) } else { Poll::Pending };
-            };
-            let bytes = line.pieces.iter().map(|piece| piece.len()).sum();
-            state.release(bytes, line.is_large, true);
-            drop(state);
-            self.written.notify_waiters();
-            let mut pieces: Pieces = line.pieces.into_iter().collect();
-            if pieces.len() > 1 && pieces.last().is_some_and(|piece| ***piece == *b"\n") {
-                pieces.pop();
-            }
-            Poll::Ready(Some(pieces))
-        })
-        .await
-    }
-
     /// Writes what is pushed, until the outbox is closed and empty, or the pipe is broken.
     pub(crate) async fn write_to(&self, writer: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         poll_fn(|context| self.poll_write(Pin::new(&mut *writer), context)).await
@@ -296,21 +275,6 @@ mod tests {
         assert!(read.starts_with(b"a\nb\ncc") && read.ends_with(b"c\n") && outbox.len() == 0);
     }
 
-    #[tokio::test]
-    async fn hands_over_lines_in_order_and_whole() {
-        let outbox = Outbox::default();
-        for line in ["a\n", "b", "", "c\n"] {
-            outbox.push(counted(Bytes::from(line)));
-        }
-        outbox.close();
-        let mut lines = Vec::new();
-        while let Some(line) = outbox.next_line().await {
-            lines.push(line.joined().trim_ascii_end().to_vec());
-        }
-        assert_eq!(lines, [&b"a"[..], b"b", b"", b"c"]);
-        assert_eq!(outbox.len(), 0);
-    }
-
     /// Lines of `stream`: a letter, with many more bytes where it is a capital.
     fn push(outbox: &Outbox, stream: Option<StreamId>, letters: &str) {
         for letter in letters.chars() {
@@ -323,12 +287,16 @@ mod tests {
     /// The letters of the lines, in the order in which they leave.
     async fn letters(outbox: Outbox) -> String {
         outbox.close();
-        let mut letters = String::new();
-        while let Some(line) = outbox.next_line().await {
-            letters.push(char::from(line[0][0]));
-        }
+        let (mut writer, mut reader) = duplex(1 << 20);
+        let mut text = String::new();
+        let write = async {
+            outbox.write_to(&mut writer).await.unwrap();
+            drop(writer);
+        };
+        let ((), read) = tokio::join!(write, reader.read_to_string(&mut text));
+        read.unwrap();
         assert_eq!(outbox.len(), 0);
-        letters
+        text.lines().filter_map(|line| line.chars().next()).collect()
     }
 
     #[tokio::test]

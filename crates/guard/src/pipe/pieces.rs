@@ -5,7 +5,6 @@ use std::ops::Deref;
 
 use smallvec::SmallVec;
 
-use super::breaks::{one_line, part_of_line};
 use crate::memory::MemoryLimit;
 use toolbond_guard_core::counted::Counted;
 
@@ -64,15 +63,6 @@ impl Pieces {
         all.push(Counted::from_static(end));
         Some(all)
     }
-
-    /// Makes one line of them, as [`one_line`] does.
-    pub(crate) fn make_one_line(&mut self, memory: &MemoryLimit) {
-        let last = self.0.len().saturating_sub(1);
-        for (at, piece) in self.0.iter_mut().enumerate() {
-            let change = if at == last { one_line } else { part_of_line };
-            *piece = memory.count_changed(piece, change);
-        }
-    }
 }
 
 impl From<Counted> for Pieces {
@@ -112,23 +102,11 @@ impl IntoIterator for Pieces {
 
 #[cfg(test)]
 mod tests {
-    use super::{MemoryLimit, Pieces};
+    use super::Pieces;
     use crate::testing::counted;
 
     fn pieces(texts: &[&'static str]) -> Pieces {
         texts.iter().map(|text| counted(text.to_string())).collect()
-    }
-
-    #[test]
-    fn pieces_become_one_line() {
-        let memory = MemoryLimit::default();
-        let mut line = pieces(&["{\"a\":\n", "1", ",\r\"b\":2}\r\n"]);
-        line.make_one_line(&memory);
-        assert_eq!(&*line.joined(), b"{\"a\": 1, \"b\":2}");
-        assert_eq!((line.length(), memory.used()[0] > 0), (15, true));
-        let mut same = pieces(&["{\"a\":", "1", "}\n"]);
-        same.make_one_line(&memory);
-        assert_eq!(&*same.joined(), b"{\"a\":1}\n");
     }
 
     #[test]

@@ -12,10 +12,9 @@ use tokio::time::Instant;
 
 use super::session::ProcessSession;
 use toolbond_guard_core::caller::Caller;
-use toolbond_guard_core::era::{Asks, Incoming, may_need_input, meta, pipe_of_state};
-use toolbond_guard_core::json::object::Object;
+use toolbond_guard_core::era::{Asks, may_need_input, meta, pipe_of_state};
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{Message, Parts};
+use toolbond_guard_core::message::{Kind, Message, Parts};
 
 /// The processes of callers, by their number.
 #[derive(Default)]
@@ -71,23 +70,24 @@ pub(super) struct CallerRequest {
 impl CallerRequest {
     /// Reads `message`; `None` where its client cannot be asked.
     pub(super) fn read(caller: &Caller, message: &Message<'_>) -> Option<Self> {
-        let Parts::One(_) = &message.parts else { return None };
-        let Incoming::Request { method, params, .. } = Incoming::read(message.text) else {
-            return None;
-        };
-        let params = Object::read(Some(params?)).ok()?;
-        let about = params.object("_meta");
-        let state = params.string("requestState");
+        let (Parts::One(part), text) = (&message.parts, &**message.text) else { return None };
+        let [state] = part.find(text, ["requestState"]).ok()?;
+        let state = state.and_then(|state| serde_json::from_str::<String>(state).ok());
         let number = state.as_deref().and_then(pipe_of_state);
-        if number.is_none() && !Asks::read(about.get(meta::CAPABILITIES)).any() {
+        let about = part.find_meta(text, [meta::CLIENT_INFO, meta::CAPABILITIES]);
+        let [info, capabilities] = about.unwrap_or_default();
+        let declared = capabilities.map(|it| text.slice_ref(it));
+        if !matches!(part.kind, Kind::Request(..))
+            || (number.is_none() && !Asks::read(declared.as_ref()).any())
+        {
             return None;
         }
         let user = User {
             caller: caller.clone(),
-            info: about.get(meta::CLIENT_INFO).map(str::to_owned),
-            capabilities: about.get(meta::CAPABILITIES).map(str::to_owned),
+            info: info.map(str::to_owned),
+            capabilities: capabilities.map(str::to_owned),
         };
-        Some(Self { user, number, may_ask: may_need_input(&method) })
+        Some(Self { user, number, may_ask: may_need_input(&part.method(text)) })
     }
 }
 

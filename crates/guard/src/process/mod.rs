@@ -33,18 +33,15 @@ use crate::http::respond::{Body, plain, refuse, remove_hop_by_hop};
 use crate::memory::{MemoryLimit, Sender};
 use crate::random::random;
 use crate::runtime::pool::JobPool;
-use crate::runtime::read::{Received, examine};
+use crate::runtime::read::Received;
 use crate::server::GuardedServer;
 use toolbond_guard_core::caller::{Caller, check_session, session_id};
-use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::era::discover_request;
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{self, INLINE_BYTES, Kind, Message, Text, code, error};
+use toolbond_guard_core::message::{self, Frame, Kind, Message, Parts, Text, code, error};
 
 const SESSION: &str = "mcp-session-id";
-
-const UNREAD: &str = "reading the message failed\n";
 
 /// How long a call waits for the era of its server to be found out.
 const DETECTING: Duration = Duration::from_secs(75);
@@ -163,7 +160,8 @@ impl Processes {
             return match read_body(body, Sender::Client, max, &self.pool).await {
                 Ok(bytes) => {
                     let caller = Caller::new(&parts.headers, &parts.uri);
-                    self.answer_post(&caller, &parts.headers, bytes).await
+                    let received = Received::of_client_as_line(bytes, &self.pool).await;
+                    self.answer_post(&caller, &parts.headers, received).await
                 }
                 Err(error) => error.response(),
             };
@@ -180,9 +178,8 @@ impl Processes {
         &self,
         caller: &Caller,
         headers: &HeaderMap,
-        bytes: Counted,
+        mut received: Received,
     ) -> Response<Body> {
-        let mut received = Received::new(bytes, &self.pool).await;
         let posted = match received.message() {
             Ok(message) => self.post(caller, headers, &message).await,
             Err(unreadable) => return self.refuse_unreadable(&unreadable),
@@ -231,18 +228,7 @@ impl Processes {
     }
 
     async fn post(&self, caller: &Caller, headers: &HeaderMap, message: &Message<'_>) -> Posted {
-        let supported = self.server.supported();
-        let era = if message.text.len() <= INLINE_BYTES {
-            era_of_post(headers, message, &supported)
-        } else {
-            let headers = headers.clone();
-            let era = examine(message, &self.pool, move |it| era_of_post(&headers, it, &supported));
-            match era.await {
-                Some(era) => era,
-                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD).into(),
-            }
-        };
-        match era {
+        match era_of_post(headers, message, &self.server.supported()) {
             Ok(Era::Modern) => return self.post_modern(caller, headers, message).await,
             Ok(Era::Legacy) => {}
             Err(response) => return (*response).into(),
@@ -269,16 +255,7 @@ impl Processes {
         headers: &HeaderMap,
         message: &Message<'_>,
     ) -> Posted {
-        let request = if message.text.len() <= INLINE_BYTES {
-            CallerRequest::read(caller, message)
-        } else {
-            let same = caller.clone();
-            let read = examine(message, &self.pool, move |it| CallerRequest::read(&same, it));
-            match read.await {
-                Some(request) => request,
-                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD).into(),
-            }
-        };
+        let request = CallerRequest::read(caller, message);
         if request.is_some() {
             self.detect(caller, headers, message).await;
         }
@@ -316,9 +293,10 @@ impl Processes {
             return;
         }
         let Ok(session) = self.shared(caller) else { return };
-        let ask = examine(message, &self.pool, |it| discover_request(it.text));
-        let Some(discover) = ask.await.map(|it| self.pool.memory().count(it)) else { return };
-        let Ok(text) = Text::read(&discover) else { return };
+        let Parts::One(part) = &message.parts else { return };
+        let first = Frame { text: (**message.text).clone(), part: part.clone() };
+        let discover = discover_request(&first).text.into_bytes();
+        let Ok(text) = Text::read(&self.pool.memory().count(discover)) else { return };
         let mut headers = headers.clone();
         headers.remove(hyper::header::ACCEPT);
         if let Ok(probe) = Message::read(&text) {

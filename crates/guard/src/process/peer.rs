@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use tokio::process::{ChildStdin, ChildStdout};
-use tokio::sync::mpsc;
-
 use crate::child::{Child, Launch, StartError, Watchdog};
-use crate::remote::{Remote, RemoteSession};
+use crate::remote::{Remote, RemoteSession, Sink};
 use crate::remote_headers::RemoteHeaders;
-use toolbond_guard_core::counted::Counted;
 
 /// What requests without an answer are told.
 pub(super) const ENDED: &str = "the server ended before it answered";
@@ -21,14 +17,18 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Starts it; a server on HTTP gets `headers`.
-    pub(super) fn start(&self, headers: &Arc<RemoteHeaders>) -> Result<Peer, StartError> {
+    /// Starts it; a server on HTTP gets `headers`, and what it sends goes to `sink`.
+    pub(super) fn start(
+        &self,
+        headers: &Arc<RemoteHeaders>,
+        sink: impl FnOnce() -> Arc<dyn Sink>,
+    ) -> Result<Peer, StartError> {
         Ok(match self {
             Self::Process(launch) => {
                 let (child, watchdog) = launch.clone().start()?;
                 Peer::Process(Box::new(child), watchdog)
             }
-            Self::Remote(remote) => Peer::Remote(remote.connect(Arc::clone(headers))),
+            Self::Remote(remote) => Peer::Remote(remote.connect(Arc::clone(headers), sink())),
         })
     }
 }
@@ -39,28 +39,7 @@ pub(super) enum Peer {
     Remote(RemoteSession),
 }
 
-/// The ways from and to what a session talks to.
-pub(super) enum Ways {
-    Pipes(ChildStdout, ChildStdin),
-    /// To a server on HTTP, whole messages.
-    Messages(mpsc::Receiver<Counted>, mpsc::Sender<Counted>),
-}
-
 impl Peer {
-    /// Takes its output and its input. Returns `None` the second time.
-    pub(super) fn ways(&mut self) -> Option<Ways> {
-        Some(match self {
-            Self::Process(child, _) => {
-                let (output, input) = child.streams()?;
-                Ways::Pipes(output, input)
-            }
-            Self::Remote(session) => {
-                let (output, input) = session.ways()?;
-                Ways::Messages(output, input)
-            }
-        })
-    }
-
     /// Waits until it has ended; says how, for the log and for those who wait for an answer.
     pub(super) async fn wait(&mut self) -> Option<(String, String)> {
         match self {

@@ -1,37 +1,45 @@
 //! One process, and the clients that use it.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use hyper::HeaderMap;
-use tokio::sync::{Notify, watch};
+use tokio::process::ChildStdout;
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::parked::{Parked, keep};
-use super::peer::{ENDED, Peer, Target, Ways};
+use super::peer::{ENDED, Peer, Target};
 use crate::child::StartError;
 use crate::memory::{MemoryLimit, Sender};
-use crate::pipe::line::{LineReader, LineSource};
-use crate::pipe::pieces::Pieces;
+use crate::pipe::line::{Line, LineReader};
+use crate::pipe::outbox::Outbox;
+use crate::remote::{Sink, ToServer};
 use crate::remote_headers::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
+use crate::runtime::inbox::{FromServer, Inbox};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
-use crate::runtime::upstream::{FromServer, Upstream};
 use crate::server::GuardedServer;
 use toolbond_guard_core::caller::Caller;
 use toolbond_guard_core::conversation::{
-    Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered,
+    Conversation, Destination, Link, Origin, StreamId, Ticket,
 };
 use toolbond_guard_core::era::Users;
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{INLINE_BYTES, Message};
+use toolbond_guard_core::message::{INLINE_BYTES, Message, Outgoing};
 use toolbond_guard_core::trace::HttpTrace;
+
+/// The bytes for a server that does not read, far beyond what clients may send ahead: answers of the guard itself.
+const FLOOD: usize = 8 << 20;
 
 /// How long a process waits for its only client to read.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -62,7 +70,12 @@ pub(super) struct ProcessSession {
     kind: SessionKind,
     /// The headers of requests, for a server on HTTP.
     headers: Arc<RemoteHeaders>,
-    upstream: Upstream,
+    /// The lines on their way to a process.
+    outbox: Outbox,
+    /// What of a process that several clients share is being read.
+    inbox: Inbox,
+    /// The way to a server on HTTP.
+    to_remote: Mutex<Option<mpsc::UnboundedSender<ToServer>>>,
     streams: Mutex<Streams>,
     is_stopped: Notify,
     ends_when_idle: AtomicBool,
@@ -145,16 +158,22 @@ impl Transport for ProcessSession {
         &self.driven
     }
 
-    fn send(&self, to: Destination, ticket: Option<Ticket>, message: Pieces) {
-        match to {
-            Destination::Server(stream) => {
-                if let (None, [own]) = (ticket, &message[..]) {
-                    self.headers.ask_as(stream, own);
-                }
-                // A legacy client has one order for all that it sends.
-                let stream = if self.kind.is_modern() { stream } else { StreamId::PIPE };
-                self.upstream.send_of(stream, message);
+    fn send(self: &Arc<Self>, to: Destination, _ticket: Option<Ticket>, message: Outgoing) {
+        if let Destination::Server(stream) = to {
+            if let Some(remote) = &*lock(&self.to_remote) {
+                let message = ToServer::new(message, &self.driven);
+                self.headers.ask_as(stream, message.id());
+                // A connection that has ended needs none.
+                let _ = remote.send(message);
+                return;
             }
+            // A legacy client has one order for all that it sends.
+            let stream = if self.kind.is_modern() { stream } else { StreamId::PIPE };
+            return self.outbox.push_of(Some(stream), self.driven.pieces(message));
+        }
+        let message = self.driven.pieces(message);
+        match to {
+            Destination::Server(_) => {}
             Destination::Answer(stream) => {
                 let (message, refusal) = self.headers.take_refusal(message, self.memory());
                 if refusal.is_some() {
@@ -184,12 +203,15 @@ impl ProcessSession {
             (Link::Session, Revision::default())
         };
         let conversation = Conversation::new(Arc::clone(server.shared()), link, revision);
+        let conversation = conversation.with_bridge(kind.users());
         Arc::new(Self {
             server: Arc::clone(server),
             driven: Driven::new(conversation, Arc::clone(pool)),
             kind,
             headers,
-            upstream: Upstream::new(server, kind.users(), Arc::clone(pool)),
+            outbox: Outbox::default(),
+            inbox: Inbox::default(),
+            to_remote: Mutex::default(),
             streams: Mutex::new(Streams {
                 requests: HashMap::new(),
                 parked: VecDeque::new(),
@@ -222,24 +244,25 @@ impl ProcessSession {
             Target::Remote(_) if kind.is_modern() => RemoteHeaders::fixed(caller),
             Target::Remote(_) => RemoteHeaders::of_requests(),
         };
-        let headers = Arc::new(headers);
-        let mut peer = target.start(&headers)?;
-        let session = Self::new(kind, headers, server, pool);
+        let session = Self::new(kind, Arc::new(headers), server, pool);
+        let mut peer = target.start(&session.headers, || session.sink())?;
         let carried = Arc::clone(&session);
         tokio::spawn(async move {
             let mut has_ended;
             loop {
                 has_ended = carried.carry(&mut peer, idle).await;
                 // Some servers end when a client of another era talks to them.
-                if !has_ended || !carried.upstream.wants_restart() {
+                if !has_ended || !drive(&carried, |it, _| it.wants_restart()) {
                     break;
                 }
-                let Ok(again) = target.start(&carried.headers) else { break };
+                let again = target.start(&carried.headers, || carried.sink());
+                let Ok(again) = again else { break };
                 std::mem::replace(&mut peer, again).end().await;
-                carried.upstream.on_restart();
+                drive(&carried, Conversation::on_restart);
             }
             carried.phase.send_replace(Phase::Ending);
-            carried.upstream.outbox().close();
+            carried.outbox.close();
+            lock(&carried.to_remote).take();
             let mut reason = ENDED.to_owned();
             if has_ended && let Ok(Some((log, why))) = timeout(ENDING, peer.wait()).await {
                 let event = Event::warning(format!("server: {log}"));
@@ -256,47 +279,31 @@ impl ProcessSession {
 
     /// Forwards messages; `true` if the server has ended.
     async fn carry(self: &Arc<Self>, peer: &mut Peer, idle: Duration) -> bool {
-        match peer.ways() {
-            None => true,
-            Some(Ways::Pipes(output, mut input)) => {
-                let max = self.server.rules().settings.max_message;
-                // Other clients of a shared process do not wait for memory.
-                let mut lines = LineReader::new(output, Sender::Server, max, self.memory());
-                if self.kind.is_modern() {
-                    lines = lines.without_waiting();
-                }
-                let written = async {
-                    let _ = self.upstream.outbox().write_to(&mut input).await;
+        let (read, written) = match peer {
+            Peer::Process(child, _) => {
+                let Some((output, mut input)) = child.streams() else { return true };
+                let read = self.read(output).boxed();
+                let written = async move {
+                    let _ = self.outbox.write_to(&mut input).await;
+                    // A process that stopped reading is noticed when it ends, or may be started again.
+                    drop(input);
+                    if !drive(self, |it, _| it.is_bridging()) {
+                        self.outbox.close();
+                    }
                 };
-                self.carry_between(&mut lines, written, idle).await
+                (read, written.boxed())
             }
-            Some(Ways::Messages(mut lines, input)) => {
-                let written = async {
-                    while let Some(line) = self.upstream.outbox().next_line().await
-                        && let Some(line) = self.driven.pool().join(line).await
-                        && input.send(line).await.is_ok()
-                    {}
-                };
-                self.carry_between(&mut lines, written, idle).await
+            Peer::Remote(remote) => {
+                *lock(&self.to_remote) = Some(remote.sender());
+                (remote.until_ended().boxed(), pending().boxed())
             }
-        }
-    }
-
-    /// Forwards messages from `lines`, and `writes` what is for the server.
-    async fn carry_between(
-        self: &Arc<Self>,
-        lines: &mut impl LineSource,
-        writes: impl Future<Output = ()>,
-        idle: Duration,
-    ) -> bool {
+        };
         let written = async {
-            writes.await;
-            // A process that stopped reading is noticed when it ends.
-            self.upstream.stop_sending();
-            std::future::pending::<()>().await;
+            written.await;
+            pending::<()>().await;
         };
         tokio::select! {
-            () = self.read(lines) => true,
+            () = read => true,
             () = written => false,
             () = self.is_stopped.notified() => false,
             () = self.until_idle(idle) => false,
@@ -304,34 +311,73 @@ impl ProcessSession {
     }
 
     /// Reads the messages of the process until it ends.
-    async fn read(self: &Arc<Self>, lines: &mut impl LineSource) {
-        while let Ok(Some(line)) = self.upstream.next(lines).await {
-            let mut received = match line {
-                FromServer::TooLong(unreadable) => {
-                    drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
-                    continue;
-                }
-                FromServer::ToolsChanged => {
-                    drive(self, |it, _| it.on_tools_changed());
-                    continue;
-                }
-                FromServer::Line(line) if line.trim_ascii().is_empty() => continue,
-                FromServer::Line(line) => Received::new(line, self.driven.pool()).await,
-                FromServer::Read(received) => received,
+    async fn read(self: &Arc<Self>, output: ChildStdout) {
+        let max = self.server.rules().settings.max_message;
+        let mut lines = LineReader::new(output, Sender::Server, max, self.memory());
+        let is_shared = self.kind.is_modern();
+        if is_shared {
+            // Other clients of a shared process do not wait for memory.
+            lines = lines.without_waiting();
+        }
+        loop {
+            // A server that sends without end and does not read what it gets for it is not read any further.
+            self.outbox.wait_for_small(FLOOD).await;
+            let found = if is_shared {
+                self.inbox.next(&mut lines, self.driven.pool()).await
+            } else {
+                self.next_line(&mut lines).await
             };
-            match received.message() {
-                Ok(message) => {
-                    drive(self, |it, now| it.on_server(Origin::Pipe, &message, now));
-                }
-                Err(unreadable) => {
+            match found {
+                Ok(Some(FromServer::TooLong(unreadable))) => {
                     drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
                 }
+                Ok(Some(FromServer::Read(received))) => {
+                    if !received.bytes().trim_ascii().is_empty() {
+                        self.take(received);
+                    }
+                }
+                Ok(None) | Err(_) => return,
             }
-            if !self.kind.is_modern() && !self.has_room() {
-                // The process has no other client that would wait as well.
-                let _ = timeout(PATIENCE, self.wait_for_room()).await;
+            self.wait_for_client().await;
+        }
+    }
+
+    /// The next line of a process with one client.
+    async fn next_line(
+        &self,
+        lines: &mut LineReader<ChildStdout>,
+    ) -> std::io::Result<Option<FromServer>> {
+        Ok(match lines.next().await? {
+            None => None,
+            Some(Line::TooLong(unreadable)) => Some(FromServer::TooLong(unreadable)),
+            Some(Line::Whole(line)) => {
+                Some(FromServer::Read(Received::of_server(line, self.driven.pool()).await))
+            }
+        })
+    }
+
+    /// Takes a message of the server.
+    fn take(self: &Arc<Self>, mut received: Received) {
+        match received.message() {
+            Ok(message) => {
+                drive(self, |it, now| it.on_server(Origin::Pipe, &message, now));
+            }
+            Err(unreadable) => {
+                drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
             }
         }
+    }
+
+    /// Waits until the only client of a server has read: no other client waits as well.
+    async fn wait_for_client(&self) {
+        if !self.kind.is_modern() && !self.has_room() {
+            let _ = timeout(PATIENCE, self.wait_for_room()).await;
+        }
+    }
+
+    /// Where a server on HTTP sends its messages.
+    fn sink(self: &Arc<Self>) -> Arc<dyn Sink> {
+        Arc::new(Messages(Arc::downgrade(self)))
     }
 
     /// Whether the server may refuse requests with a status.
@@ -358,7 +404,7 @@ impl ProcessSession {
 
     /// Delivers a message to a client: on `stream`, else on its GET stream, else on the stream of any open
     /// request, else later, when it opens a stream.
-    fn deliver(&self, stream: Option<StreamId>, mail: Mail) {
+    fn deliver(self: &Arc<Self>, stream: Option<StreamId>, mail: Mail) {
         let mut streams = lock(&self.streams);
         if !streams.seems_left() {
             streams.used = Instant::now();
@@ -423,12 +469,11 @@ impl ProcessSession {
     }
 
     /// Answers a request of the process that could not be delivered.
-    fn refuse(&self, mail: &Mail, reason: &str) {
+    fn refuse(self: &Arc<Self>, mail: &Mail, reason: &str) {
         // An answer is no request, and may be large.
-        let bytes = || mail.message.clone().into_one(self.memory());
-        let refusal = (!mail.is_answer).then(|| refuse_undelivered(&bytes(), reason)).flatten();
-        if let Some(refusal) = refusal {
-            self.upstream.send(self.memory().count(refusal));
+        if !mail.is_answer {
+            let bytes = mail.message.clone().into_one(self.memory());
+            drive(self, |it, now| it.on_undelivered(&bytes, reason, now));
         }
     }
 
@@ -516,7 +561,7 @@ impl ProcessSession {
 
     /// Waits until there is room for a message of `bytes`. Returns `false` if the process does not read.
     pub(super) async fn accepts(&self, bytes: usize) -> bool {
-        let outbox = self.upstream.outbox();
+        let outbox = &self.outbox;
         if outbox.small_len() > self.memory().queue_limit() {
             return false;
         }
@@ -552,7 +597,7 @@ impl ProcessSession {
     /// The last use of the process, or `None` while a request or stream is open.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let mut streams = lock(&self.streams);
-        if streams.listens() || self.upstream.is_waiting() {
+        if streams.listens() || self.is_waiting() {
             streams.used = Instant::now();
             return None;
         }
@@ -561,7 +606,7 @@ impl ProcessSession {
 
     /// Whether a call waits for input of its client.
     pub(super) fn is_waiting(&self) -> bool {
-        self.upstream.is_waiting()
+        self.driven.look(Conversation::is_waiting)
     }
 
     /// Whether its client has come back after it opened the session.
@@ -575,7 +620,7 @@ impl ProcessSession {
     /// `None` while a request uses it, or waits for input of its client.
     pub(super) fn worth(&self) -> Option<(bool, Instant)> {
         let streams = lock(&self.streams);
-        let is_free = streams.requests.is_empty() && !self.upstream.is_waiting();
+        let is_free = streams.requests.is_empty() && !self.is_waiting();
         is_free.then(|| (self.has_returned(), streams.used))
     }
 
@@ -639,12 +684,32 @@ impl ProcessSession {
     }
 }
 
+/// Where a server on HTTP sends its messages: to a session, as long as there is one.
+struct Messages(Weak<ProcessSession>);
+
+impl Sink for Messages {
+    fn take(&self, received: Received) {
+        if let Some(session) = self.0.upgrade() {
+            session.take(received);
+        }
+    }
+
+    fn ready(&self) -> BoxFuture<'static, ()> {
+        let session = self.0.clone();
+        Box::pin(async move {
+            if let Some(session) = session.upgrade() {
+                session.wait_for_client().await;
+            }
+        })
+    }
+}
+
 /// The stream of one request, which closes with it.
 pub(super) struct ClientStream {
     pub(super) session: Arc<ProcessSession>,
     pub(super) stream: StreamId,
     pub(super) mailbox: Arc<Mailbox>,
-    /// Those that its requests go on with, where the server is on HTTP.
+    /// The headers to send with its requests to an HTTP server.
     pub(super) headers: Option<OwnHeaders>,
     stays_open: bool,
 }
@@ -699,9 +764,9 @@ mod tests {
             let message = Message::read(&text).unwrap();
             drive(session, |it, now| it.on_server(Origin::Pipe, &message, now));
         }
-        session.upstream.outbox().close();
+        session.outbox.close();
         let mut told = Vec::new();
-        session.upstream.outbox().write_to(&mut told).await.unwrap();
+        session.outbox.write_to(&mut told).await.unwrap();
         String::from_utf8(told).unwrap()
     }
 
@@ -783,7 +848,7 @@ mod tests {
         let (session, _said) = session_within(SessionKind::Client, MemoryLimit::new(16 << 20));
         assert!(session.accepts(1).await);
         for _ in 0..12 {
-            session.upstream.outbox().push(session.memory().count(vec![b'a'; 50_000]));
+            session.outbox.push(session.memory().count(vec![b'a'; 50_000]));
         }
         assert!(!session.accepts(1).await);
     }

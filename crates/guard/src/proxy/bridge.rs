@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
-use hyper::body::{Frame, Incoming as IncomingBody};
+use hyper::body::Incoming as IncomingBody;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode, Uri};
@@ -30,11 +30,10 @@ use crate::runtime::read::Received;
 use toolbond_guard_core::caller::{Caller, forwarded};
 use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::era::{
-    Incoming, MODERN, discover_request, initialize_request, is_initialize, is_modern_error,
-    is_modern_request,
+    MODERN, discover_request, initialize_request, is_initialize, is_modern_error, is_modern_request,
 };
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{self, Envelope, Kind, text};
+use toolbond_guard_core::message::{self, Frame, Kind};
 
 const SESSION: &str = "mcp-session-id";
 
@@ -92,16 +91,16 @@ pub(super) enum Bridged {
     /// The bridge has answered it.
     Response(Box<Response<Body>>),
     /// It is `initialize`, and the server may refuse it.
-    Opening(Opening),
+    Opening(Opening, Received),
     /// It is not for the bridge.
-    No,
+    No(Received),
 }
 
 /// An `initialize` that the server may refuse.
 pub(super) struct Opening {
     caller: Caller,
     headers: HeaderMap,
-    bytes: Counted,
+    received: Received,
 }
 
 /// What a request of a client asks for, as far as eras differ.
@@ -113,72 +112,61 @@ enum Asked {
 }
 
 impl Asked {
-    fn read(bytes: &Counted) -> Self {
-        let Ok(text) = text(bytes) else { return Self::Other };
-        match Incoming::read(&text) {
-            Incoming::Request { method, params, .. } if is_modern_request(&method, params) => {
-                Self::Modern
-            }
-            Incoming::Request { method, .. } if method == "initialize" => Self::Initialize,
-            _ => Self::Other,
+    fn read(received: &Received) -> Self {
+        match received.frame() {
+            Some(Frame { text, part }) => match &part.kind {
+                Kind::Request(..) if is_modern_request(&text, &part) => Self::Modern,
+                Kind::Request(_, message::Method::Initialize) => Self::Initialize,
+                _ => Self::Other,
+            },
+            None => Self::Other,
         }
     }
 }
 
 impl Proxy {
-    /// Answers a request if its client is of another era than the server, and takes its `bytes` then.
+    /// Answers a request if its client is of another era than the server.
     pub(super) async fn bridge(
         self: &Arc<Self>,
         parts: &Parts,
         caller: &Caller,
-        bytes: &mut Counted,
+        received: Received,
     ) -> Bridged {
         let is_endpoint = parts.uri.path() == self.upstream.path();
         if !self.server.rules().settings.bridge_eras || parts.method != Method::POST || !is_endpoint
         {
-            return Bridged::No;
+            return Bridged::No(received);
         }
         if self.bridged.has_session(&parts.headers) {
-            return self.answer_bridged(caller, &parts.headers, bytes).await;
+            return self.answer_bridged(caller, &parts.headers, received).await;
         }
-        let asked = self.on_worker(bytes, Asked::read).await.unwrap_or(Asked::Other);
+        let asked = Asked::read(&received);
         let eras = self.server.eras();
         if asked == Asked::Modern {
             let is_known = eras.is_modern() || eras.is_legacy_only();
             let is_refused =
-                !is_known && self.detect(caller, &parts.headers, bytes).await == Found::Refusal;
+                !is_known && self.detect(caller, &parts.headers, &received).await == Found::Refusal;
             // Whether a server that refuses is legacy, the bridge finds out.
             if is_refused || eras.is_legacy_only() {
-                return self.answer_bridged(caller, &parts.headers, bytes).await;
+                return self.answer_bridged(caller, &parts.headers, received).await;
             }
         } else if asked == Asked::Initialize && eras.is_modern_only() {
-            return self.answer_bridged(caller, &parts.headers, bytes).await;
+            return self.answer_bridged(caller, &parts.headers, received).await;
         } else if asked == Asked::Initialize && !eras.is_legacy() {
-            let (headers, bytes) = (parts.headers.clone(), bytes.clone());
-            let caller = caller.clone();
-            return Bridged::Opening(Opening { caller, headers, bytes });
+            let (headers, received) = (parts.headers.clone(), received.clone());
+            let (caller, same) = (caller.clone(), received.clone());
+            return Bridged::Opening(Opening { caller, headers, received }, same);
         }
-        Bridged::No
-    }
-
-    /// What `read` makes of `bytes`: on a worker where they are many.
-    async fn on_worker<T: Send + 'static>(
-        &self,
-        bytes: &Counted,
-        read: fn(&Counted) -> T,
-    ) -> Option<T> {
-        let bytes = bytes.clone();
-        self.pool.run(bytes.len(), move || read(&bytes)).await
+        Bridged::No(received)
     }
 
     async fn answer_bridged(
         &self,
         caller: &Caller,
         headers: &HeaderMap,
-        bytes: &mut Counted,
+        received: Received,
     ) -> Bridged {
-        let bytes = std::mem::take(bytes);
-        let response = self.bridged.answer_post(caller, headers, bytes).await;
+        let response = self.bridged.answer_post(caller, headers, received).await;
         Bridged::Response(Box::new(response))
     }
 
@@ -200,13 +188,9 @@ impl Proxy {
             self.server.eras().set_legacy();
             return response;
         }
-        let read = |bytes: &Counted| {
-            let text = text(bytes).ok()?;
-            Some((is_initialize(&text)?, discover_request(&text)))
-        };
-        let read = self.on_worker(&opening.bytes, read).await.flatten();
+        let first = opening.received.frame();
+        let read = first.and_then(|first| Some((is_initialize(&first)?, discover_request(&first))));
         let Some((is_legacy_version, discover)) = read else { return response };
-        let discover = self.pool.memory().count(discover);
         let discover = self.discover(&opening.caller, &opening.headers, discover);
         if timeout(PATIENCE, discover).await != Ok(Found::Modern) {
             return response;
@@ -215,7 +199,7 @@ impl Proxy {
         if is_legacy_version {
             self.server.eras().set_modern_only();
         }
-        self.bridged.answer_post(&opening.caller, &opening.headers, opening.bytes).await
+        self.bridged.answer_post(&opening.caller, &opening.headers, opening.received).await
     }
 
     /// Finds out which era the server is of, in the name of the client that sent `message`. A client waits once for a
@@ -224,9 +208,10 @@ impl Proxy {
         self: &Arc<Self>,
         caller: &Caller,
         headers: &HeaderMap,
-        message: &Counted,
+        received: &Received,
     ) -> Found {
-        let Some(mut asked) = self.asked(caller, headers, message) else { return Found::Nothing };
+        let Some(first) = received.frame() else { return Found::Nothing };
+        let Some(mut asked) = self.asked(caller, headers, &first) else { return Found::Nothing };
         if let Ok(Ok(found)) = timeout(PATIENCE, asked.wait_for(Option::is_some)).await {
             return found.unwrap_or(Found::Nothing);
         }
@@ -241,7 +226,7 @@ impl Proxy {
         self: &Arc<Self>,
         caller: &Caller,
         headers: &HeaderMap,
-        message: &Counted,
+        first: &Frame,
     ) -> Option<watch::Receiver<Option<Found>>> {
         let mut all = lock(&self.asking);
         let known = all.get(caller);
@@ -270,11 +255,12 @@ impl Proxy {
         let (tell, found) = watch::channel(None);
         let (own, since) = (tell.clone(), Instant::now());
         let (proxy, same) = (Arc::clone(self), caller.clone());
-        let (headers, message) = (headers.clone(), message.clone());
+        let headers = headers.clone();
+        let (discover, initialize) = (discover_request(first), initialize_request(first));
         let task = tokio::spawn(async move {
             let caller = same;
             let found = tokio::select! {
-                asked = timeout(ASKING, proxy.ask(&caller, &headers, message)) => {
+                asked = timeout(ASKING, proxy.ask(&caller, &headers, discover, initialize)) => {
                     asked.unwrap_or(Found::Silence)
                 }
                 () = proxy.left(&caller, &tell) => return,
@@ -323,17 +309,13 @@ impl Proxy {
     }
 
     /// Asks the server with `server/discover`, and where it does not answer that with `initialize`, too.
-    async fn ask(&self, caller: &Caller, headers: &HeaderMap, message: Counted) -> Found {
-        let read = |bytes: &Counted| {
-            let text = text(bytes).ok()?;
-            Some((discover_request(&text), initialize_request(&text)))
-        };
-        let Some((discover, initialize)) = self.on_worker(&message, read).await.flatten() else {
-            return Found::Nothing;
-        };
-        // The message may be long, and the server silent.
-        drop(message);
-        let [discover, initialize] = [discover, initialize].map(|it| self.pool.memory().count(it));
+    async fn ask(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        discover: Frame,
+        initialize: Frame,
+    ) -> Found {
         let mut discover = pin!(self.discover(caller, headers, discover));
         if let Ok(found) = timeout(SILENCE, &mut discover).await {
             return found;
@@ -353,7 +335,7 @@ impl Proxy {
         &self,
         caller: &Caller,
         headers: &HeaderMap,
-        request: Counted,
+        request: Frame,
     ) -> Option<Found> {
         let mut headers = own_headers(headers);
         let sent = self.post(caller, headers.clone(), request).await;
@@ -366,12 +348,11 @@ impl Proxy {
             let body = full("");
             let _ = self.request(Method::DELETE, &self.place_of(caller)?, headers, body).await;
         }
-        let (answer, result) = answer?;
-        if result.is_some() {
+        let answer = answer?;
+        if answer.part.result.is_some() {
             return Some(Found::LegacyOnly);
         }
-        let is_modern = self.on_worker(&answer, is_modern_refusal).await?;
-        Some(if is_modern { Found::Modern } else { Found::Silence })
+        Some(if is_modern_refusal(&answer) { Found::Modern } else { Found::Silence })
     }
 
     /// Where requests in the name of `caller` are sent.
@@ -386,15 +367,15 @@ impl Proxy {
         &self,
         caller: &Caller,
         headers: HeaderMap,
-        message: Counted,
+        message: Frame,
     ) -> Result<Response<IncomingBody>, String> {
-        let body = full(message.into_bytes());
+        let body = full(message.text.into_bytes());
         let uri = self.place_of(caller).unwrap_or_else(|| self.upstream.clone());
         self.request(Method::POST, &uri, headers, body).await
     }
 
     /// Asks the server whether it speaks the modern revision.
-    async fn discover(&self, caller: &Caller, headers: &HeaderMap, request: Counted) -> Found {
+    async fn discover(&self, caller: &Caller, headers: &HeaderMap, request: Frame) -> Found {
         self.try_discover(caller, headers, request).await.unwrap_or(Found::Nothing)
     }
 
@@ -402,7 +383,7 @@ impl Proxy {
         &self,
         caller: &Caller,
         headers: &HeaderMap,
-        request: Counted,
+        request: Frame,
     ) -> Option<Found> {
         let mut headers = own_headers(headers);
         headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
@@ -415,21 +396,18 @@ impl Proxy {
         let is_legacy_status = matches!(status.as_u16(), 200 | 400 | 404 | 405 | 406 | 422);
         let refusal = is_legacy_status.then_some(Found::Refusal);
         match answer {
-            Some((_, Some(_))) => Some(Found::Modern),
-            Some((bytes, None)) => {
-                let is_modern = self.on_worker(&bytes, is_modern_refusal).await?;
-                if is_modern { Some(Found::Modern) } else { refusal }
+            Some(answer) if answer.part.result.is_some() || is_modern_refusal(&answer) => {
+                Some(Found::Modern)
             }
+            Some(_) => refusal,
             None => refusal.filter(|_| status != StatusCode::OK),
         }
     }
 }
 
 /// Whether a message is an error that only modern servers answer with.
-fn is_modern_refusal(bytes: &Counted) -> bool {
-    let Ok(text) = text(bytes) else { return false };
-    matches!(Incoming::read(&text),
-        Incoming::Answer { outcome: Err(error), .. } if is_modern_error(error))
+fn is_modern_refusal(answer: &Frame) -> bool {
+    answer.part.error.is_some_and(|error| is_modern_error(error.text(&answer.text)))
 }
 
 /// The headers of a request in the name of a client whose request has `headers`.
@@ -460,7 +438,8 @@ async fn look_for_result(
             && outcome.is_none()
         {
             let frame = body.frame().await;
-            let Some(Ok(bytes)) = frame.map(|frame| frame.map(Frame::into_data)) else {
+            let Some(Ok(bytes)) = frame.map(|frame| frame.map(hyper::body::Frame::into_data))
+            else {
                 rest = None;
                 break;
             };
@@ -485,7 +464,7 @@ async fn look_for_result(
             Err(error) => return (false, error.response()),
         }
     }
-    let read = stream::iter(read.into_iter().map(|bytes| Ok(Frame::data(bytes))));
+    let read = stream::iter(read.into_iter().map(|bytes| Ok(hyper::body::Frame::data(bytes))));
     let rest = stream::unfold(rest, |rest| async move {
         let mut body = rest?;
         let frame = body.frame().await?;
@@ -497,14 +476,8 @@ async fn look_for_result(
 
 /// Whether a message is a result; `None` where it is no answer.
 async fn has_result(bytes: Counted, pool: &JobPool) -> Option<bool> {
-    let mut received = Received::new(bytes, pool).await;
-    let message = received.message().ok()?;
-    match &message.parts {
-        message::Parts::One(Envelope { kind: Kind::Response(_), result, .. }) => {
-            Some(result.is_some())
-        }
-        _ => None,
-    }
+    let Frame { part, .. } = Received::of_client(bytes, pool).await.frame()?;
+    matches!(part.kind, Kind::Response(_)).then(|| part.result.is_some())
 }
 
 #[cfg(test)]
@@ -524,6 +497,8 @@ mod tests {
     use crate::server::GuardedServer;
     use toolbond_guard_core::caller::Caller;
     use toolbond_guard_core::event::Event;
+    use toolbond_guard_core::json::object::Object;
+    use toolbond_guard_core::message::{Frame, Id};
     use toolbond_guard_core::settings::Settings;
 
     /// What is found out for the client with this number.
@@ -531,8 +506,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("x-client", client.into());
         let caller = Caller::new(&headers, &Uri::from_static("/mcp"));
-        let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
-        proxy.asked(&caller, &headers, &proxy.pool.memory().count(text))
+        let first = Frame::request(Some(&Id::Integer(1)), "tools/list", &Object::default());
+        proxy.asked(&caller, &headers, &first)
     }
 
     #[tokio::test]

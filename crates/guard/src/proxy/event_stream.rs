@@ -181,7 +181,7 @@ impl<B: ResponseBody> EventStream<B> {
         }
         let origin = *origin;
         let session = Arc::clone(&exchange.session);
-        let mut received = Received::new(text.clone(), &pool).await;
+        let mut received = Received::of_server(text.clone(), &pool).await;
         let left = match received.message() {
             Ok(message) => {
                 let ticket = drive(&session, |it, now| it.on_server(origin, &message, now));

@@ -155,10 +155,8 @@ impl Proxy {
             response: None,
             is_accepted: status.is_success(),
         };
-        read_answer(Response::from_parts(parts, body), max, None, &self.pool)
-            .await
-            .map(|(_, result)| result)
-            .ok_or_else(not_listed)
+        let answer = read_answer(Response::from_parts(parts, body), max, None, &self.pool).await;
+        answer.map(|it| Some(it.slice(it.part.result?))).ok_or_else(not_listed)
     }
 }
 

@@ -21,7 +21,6 @@ use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
 use toolbond_guard_core::caller::{Caller, check_session};
 use toolbond_guard_core::conversation::{Origin, Told};
-use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::message::{self, Kind, code};
 use toolbond_guard_core::trace::HttpTrace;
 
@@ -68,21 +67,21 @@ impl Proxy {
         if let Err(reason) = media(&parts.headers) {
             return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
         }
-        let mut bytes = match read_body(body, Sender::Client, max, &self.pool).await {
-            Ok(bytes) => bytes,
+        let received = match read_body(body, Sender::Client, max, &self.pool).await {
+            Ok(bytes) => Received::of_client(bytes, &self.pool).await,
             Err(error) => return error.response(),
         };
         let caller = Caller::new(&parts.headers, &parts.uri);
         if let Some(session) = endpoint.flatten() {
-            return self.answer_body(parts, session, caller, bytes, next).await;
+            return self.answer_body(parts, session, caller, received, next).await;
         }
-        let opening = match self.bridge(&parts, &caller, &mut bytes).await {
+        let (opening, received) = match self.bridge(&parts, &caller, received).await {
             Bridged::Response(response) => return *response,
-            Bridged::Opening(opening) => Some(opening),
-            Bridged::No => None,
+            Bridged::Opening(opening, received) => (Some(opening), received),
+            Bridged::No(received) => (None, received),
         };
         let session = self.sessions.get(self, caller.conversation());
-        let response = self.answer_body(parts, session, caller, bytes, next).await;
+        let response = self.answer_body(parts, session, caller, received, next).await;
         match opening {
             Some(opening) => self.bridge_refused(opening, response).await,
             None => response,
@@ -95,7 +94,7 @@ impl Proxy {
         mut parts: Parts,
         session: Arc<Session>,
         caller: Caller,
-        bytes: Counted,
+        received: Received,
         next: &impl Next,
     ) -> Response<Body> {
         if let Some(endpoint) = &session.endpoint {
@@ -105,7 +104,7 @@ impl Proxy {
             }
             parts.uri = endpoint.uri.clone();
         }
-        let forwarded = match self.check(&mut parts, session, caller, bytes).await {
+        let forwarded = match self.check(&mut parts, session, caller, received).await {
             Ok(forwarded) => forwarded,
             Err(response) => return *response,
         };
@@ -134,14 +133,14 @@ impl Proxy {
         parts: &mut Parts,
         session: Arc<Session>,
         caller: Caller,
-        bytes: Counted,
+        mut received: Received,
     ) -> Result<Forwarded, Box<Response<Body>>> {
         let revision = named_revision(&parts.headers);
         let trace = HttpTrace::read(&self.server, &parts.headers);
         let is_json = media(&parts.headers) == Ok(Media::Json);
         let headers = std::mem::take(&mut parts.headers);
         let exchange = Exchange::new(session, caller.clone(), parts.uri.clone(), headers);
-        let mut received = Received::new(bytes.clone(), &self.pool).await;
+        let bytes = received.bytes().clone();
         let message = match received.message() {
             Ok(message) => message,
             Err(unreadable) => {

@@ -114,7 +114,7 @@ impl Proxy {
         };
         let Answered { exchange, origin, mut replies, is_batch, .. } = answered;
         let (session, stream) = (&exchange.session, exchange.stream);
-        let mut received = Received::new(bytes.clone(), &self.pool).await;
+        let mut received = Received::of_server(bytes.clone(), &self.pool).await;
         let left = match received.message() {
             Ok(message) => {
                 let ticket = drive(session, |it, now| it.on_server(origin, &message, now));

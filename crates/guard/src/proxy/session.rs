@@ -26,6 +26,7 @@ use toolbond_guard_core::conversation::{
 };
 use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::Outgoing;
 
 /// The most sessions that are remembered; the tools of a forgotten one are listed again.
 const MAX_SESSIONS: usize = 4096;
@@ -263,7 +264,8 @@ impl Transport for Session {
         &self.driven
     }
 
-    fn send(&self, to: Destination, ticket: Option<Ticket>, message: Pieces) {
+    fn send(self: &Arc<Self>, to: Destination, ticket: Option<Ticket>, message: Outgoing) {
+        let message = self.driven.pieces(message);
         let bytes = || message.clone().into_one(self.driven.pool().memory()).into_bytes();
         match (ticket, to) {
             (Some(ticket), _) => {

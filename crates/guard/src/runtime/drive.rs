@@ -17,6 +17,7 @@ use toolbond_guard_core::conversation::{
     Action, AskId, Conversation, Destination, StreamId, Ticket,
 };
 use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::Outgoing;
 
 /// A conversation and the pool for its jobs.
 pub(crate) struct Driven {
@@ -34,6 +35,21 @@ impl Driven {
     pub(crate) fn pool(&self) -> &Arc<JobPool> {
         &self.pool
     }
+
+    /// What `look` sees of the conversation.
+    pub(crate) fn look<R>(&self, look: impl FnOnce(&Conversation) -> R) -> R {
+        look(&lock(&self.conversation))
+    }
+
+    /// The pieces of a message, whose memory is counted; empty where a change does not fit, which is a fault of the guard.
+    pub(crate) fn pieces(&self, message: Outgoing) -> Pieces {
+        let memory = self.pool.memory();
+        // What is not new is a part of a message, which was made from counted bytes.
+        let count = |(bytes, is_new): (Bytes, bool)| {
+            if is_new { memory.count(bytes) } else { part_of_counted(bytes) }
+        };
+        message.into_rope().unwrap_or_default().into_iter().map(count).collect()
+    }
 }
 
 /// What carries the messages of a conversation.
@@ -41,7 +57,7 @@ pub(crate) trait Transport: Send + Sync + 'static {
     fn driven(&self) -> &Driven;
 
     /// Sends a message.
-    fn send(&self, to: Destination, ticket: Option<Ticket>, message: Pieces);
+    fn send(self: &Arc<Self>, to: Destination, ticket: Option<Ticket>, message: Outgoing);
 
     /// Changes headers of the request of `stream`, which is not sent yet.
     fn set_headers(&self, _stream: StreamId, _headers: Vec<HeaderChange>) {}
@@ -93,14 +109,7 @@ fn step<R>(
 fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option<Instant>) {
     for action in actions {
         match action {
-            Action::Send { to, ticket, text } => {
-                let memory = transport.driven().pool.memory();
-                // What is not new is a part of a message, which was made from counted bytes.
-                let count = |(bytes, is_new): (Bytes, bool)| {
-                    if is_new { memory.count(bytes) } else { part_of_counted(bytes) }
-                };
-                transport.send(to, ticket, text.into_iter().map(count).collect());
-            }
+            Action::Send { to, ticket, message } => transport.send(to, ticket, message),
             Action::SetHeaders { stream, headers } => transport.set_headers(stream, headers),
             Action::Done(ticket) => transport.done(ticket),
             Action::Ask { ask, stream, bytes } => transport.ask(ask, stream, bytes),

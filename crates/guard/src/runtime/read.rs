@@ -1,31 +1,59 @@
 //! Reading messages without holding up the I/O thread.
 
-use super::pool::JobPool;
 use toolbond_guard_core::counted::Counted;
-use toolbond_guard_core::message::{INLINE_BYTES, Message, Parts, Text, Unreadable};
+use toolbond_guard_core::message::{Frame, INLINE_BYTES, Message, Parts, Text, Unreadable};
 
-/// Bytes of a peer on their way to a message.
+use super::pool::JobPool;
+use crate::pipe::breaks::one_line;
+
+/// Bytes of a peer on their way to a message, which is read once.
+#[derive(Clone)]
 pub(crate) struct Received {
     bytes: Counted,
     text: Option<Text>,
-    /// The messages in the text, or why there are none; `None` until a small text is read.
+    /// The messages in the text, or why there are none; `None` until a small text of a server is read.
     parts: Option<Result<Parts, Unreadable>>,
 }
 
 impl Received {
-    /// Reads `bytes`: on a worker where they are many.
-    pub(crate) async fn new(bytes: Counted, pool: &JobPool) -> Self {
+    /// Reads `bytes` of a client: on a worker where they are many.
+    pub(crate) async fn of_client(bytes: Counted, pool: &JobPool) -> Self {
+        let same = bytes.clone();
+        let read = pool.run(bytes.len(), move || Self::read(bytes)).await;
+        read.unwrap_or_else(|| Self::failed(same))
+    }
+
+    /// The same for a message that goes into a pipe, as one line.
+    pub(crate) async fn of_client_as_line(bytes: Counted, pool: &JobPool) -> Self {
+        let (same, memory) = (bytes.clone(), pool.memory().clone());
+        let read = move || Self::read(memory.count_changed(&bytes, one_line));
+        pool.run(same.len(), read).await.unwrap_or_else(|| Self::failed(same))
+    }
+
+    /// Reads `bytes` of a server: on a worker where they are many.
+    pub(crate) async fn of_server(bytes: Counted, pool: &JobPool) -> Self {
         if bytes.len() <= INLINE_BYTES {
             return Self::decode(bytes);
         }
-        let same = bytes.clone();
-        let read = pool.run(bytes.len(), move || Self::read(bytes));
-        let failed = || Unreadable::not_read("reading the message failed".to_owned());
-        read.await.unwrap_or_else(|| Self { bytes: same, text: None, parts: Some(Err(failed())) })
+        Self::of_client(bytes, pool).await
+    }
+
+    /// The same for a message that goes into a pipe, as one line.
+    pub(crate) async fn of_server_as_line(bytes: Counted, pool: &JobPool) -> Self {
+        if bytes.len() <= INLINE_BYTES {
+            return Self::decode(pool.memory().count_changed(&bytes, one_line));
+        }
+        Self::of_client_as_line(bytes, pool).await
+    }
+
+    /// Bytes that could not be read on a worker.
+    fn failed(bytes: Counted) -> Self {
+        let failed = Unreadable::not_read("reading the message failed".to_owned());
+        Self { bytes, text: None, parts: Some(Err(failed)) }
     }
 
     /// Reads `bytes` to the end.
-    pub(super) fn read(bytes: Counted) -> Self {
+    pub(crate) fn read(bytes: Counted) -> Self {
         let mut received = Self::decode(bytes);
         if let (Some(text), None) = (&received.text, &received.parts) {
             received.parts = Some(Parts::read(text));
@@ -50,18 +78,23 @@ impl Received {
         }
     }
 
+    /// The only message of a client, if there is one.
+    pub(crate) fn frame(&self) -> Option<Frame> {
+        match (&self.text, &self.parts) {
+            (Some(text), Some(Ok(Parts::One(part)))) => {
+                Some(Frame { text: (**text).clone(), part: part.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The bytes, as they came.
+    pub(crate) fn bytes(&self) -> &Counted {
+        &self.bytes
+    }
+
     /// The bytes, as they came.
     pub(crate) fn into_bytes(self) -> Counted {
         self.bytes
     }
-}
-
-/// What `look` finds in a large message, on a worker; `None` where it panics.
-pub(crate) async fn examine<T: Send + 'static>(
-    message: &Message<'_>,
-    pool: &JobPool,
-    look: impl FnOnce(&Message<'_>) -> T + Send + 'static,
-) -> Option<T> {
-    let (text, parts) = (message.text.clone(), message.parts.clone());
-    pool.run(text.len(), move || look(&Message::new(&text, parts))).await
 }

@@ -19,11 +19,9 @@ use crate::child::{Child, Launch, StartError, Watchdog};
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
-use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
-use crate::runtime::upstream::{FromServer, Upstream};
 use crate::server::GuardedServer;
 use crate::stdio::standard::{Input, Output};
 use toolbond_guard_core::conversation::{
@@ -32,6 +30,7 @@ use toolbond_guard_core::conversation::{
 use toolbond_guard_core::era::Users;
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::Outgoing;
 
 /// How a conversation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +60,15 @@ const SILENCE: Duration = Duration::from_millis(300);
 /// How often the end of a conversation is checked for.
 const POLL: Duration = Duration::from_millis(20);
 
+/// The bytes for a server that does not read, far beyond what clients may send ahead: answers of the guard itself.
+const FLOOD: usize = 8 << 20;
+
 /// The two pipes of a conversation.
 struct Relay {
     server: Arc<GuardedServer>,
     driven: Driven,
     to_client: Outbox,
-    upstream: Upstream,
+    to_server: Outbox,
 }
 
 impl Transport for Relay {
@@ -74,14 +76,12 @@ impl Transport for Relay {
         &self.driven
     }
 
-    fn send(&self, to: Destination, _ticket: Option<Ticket>, mut message: Pieces) {
-        if self.server.rules().settings.is_inspecting() {
-            message.make_one_line(self.driven.pool().memory());
-        }
-        match to {
-            Destination::Server(_) => self.upstream.send(message),
-            _ => self.to_client.push_of(None, message),
-        }
+    fn send(self: &Arc<Self>, to: Destination, _ticket: Option<Ticket>, message: Outgoing) {
+        let outbox = match to {
+            Destination::Server(_) => &self.to_server,
+            _ => &self.to_client,
+        };
+        outbox.push_of(None, self.driven.pieces(message));
     }
 }
 
@@ -93,10 +93,11 @@ impl Relay {
                 drive(self, |it, _| it.on_unreadable_client(StreamId::PIPE, &unreadable));
                 return;
             }
-            Line::Whole(line) if line.trim_ascii().is_empty() => {
-                return self.upstream.outbox().push(line);
+            Line::Whole(line) if line.trim_ascii().is_empty() => return self.to_server.push(line),
+            Line::Whole(line) if self.server.rules().settings.is_inspecting() => {
+                Received::of_client_as_line(line, self.driven.pool()).await
             }
-            Line::Whole(line) => Received::new(line, self.driven.pool()).await,
+            Line::Whole(line) => Received::of_client(line, self.driven.pool()).await,
         };
         let is_forwarded = match received.message() {
             Ok(message) => {
@@ -110,23 +111,22 @@ impl Relay {
             }
         };
         if is_forwarded {
-            self.upstream.outbox().push(received.into_bytes());
+            self.to_server.push(received.into_bytes());
         }
     }
 
     /// Handles what comes from the server.
-    async fn server_line(self: &Arc<Self>, line: FromServer) {
+    async fn server_line(self: &Arc<Self>, line: Line) {
         let mut received = match line {
-            FromServer::TooLong(unreadable) => {
+            Line::TooLong(unreadable) => {
                 drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
                 return;
             }
-            FromServer::ToolsChanged => return drive(self, |it, _| it.on_tools_changed()),
-            FromServer::Line(line) if line.trim_ascii().is_empty() => {
-                return self.to_client.push(line);
+            Line::Whole(line) if line.trim_ascii().is_empty() => return self.to_client.push(line),
+            Line::Whole(line) if self.server.rules().settings.is_inspecting() => {
+                Received::of_server_as_line(line, self.driven.pool()).await
             }
-            FromServer::Line(line) => Received::new(line, self.driven.pool()).await,
-            FromServer::Read(received) => received,
+            Line::Whole(line) => Received::of_server(line, self.driven.pool()).await,
         };
         let is_forwarded = match received.message() {
             Ok(message) => {
@@ -153,9 +153,14 @@ impl Relay {
         let mut how = None;
         loop {
             self.to_client.wait_for_room().await;
+            // A server that sends without end and does not read what it gets for it is not read any further.
+            let read = async {
+                self.to_server.wait_for_small(FLOOD).await;
+                reader.next().await
+            };
             let read = tokio::select! {
                 biased;
-                read = self.upstream.next(reader) => read,
+                read = read => read,
                 ended = &mut ended, if how.is_none() => {
                     how = Some(ended);
                     continue;
@@ -189,10 +194,8 @@ impl Relay {
     /// Waits for the answers to a client that has closed its side.
     async fn finish_client(self: &Arc<Self>) {
         self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
-        self.upstream.on_client_end();
-        if !self.upstream.is_bridging() {
-            self.upstream.outbox().close();
-        }
+        drive(self, |it, _| it.on_client_end());
+        self.stop_sending();
         if !self.wait_until(LAST_ANSWERS, Conversation::is_idle).await {
             let seconds = LAST_ANSWERS.as_secs();
             let reason = format!(
@@ -201,7 +204,14 @@ impl Relay {
             self.server.report(Event::warning(format!("server: {reason}")));
             drive(self, |it, _| it.on_server_gone(&reason));
         }
-        self.upstream.outbox().close();
+        self.to_server.close();
+    }
+
+    /// Sends no more to the server, unless the guard may have to or the server may be started again.
+    fn stop_sending(self: &Arc<Self>) {
+        if !drive(self, |it, _| it.is_bridging()) {
+            self.to_server.close();
+        }
     }
 }
 
@@ -256,11 +266,11 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
 ) -> End {
     let max = guarded.rules().settings.max_message;
     let pool = Arc::new(JobPool::new(Arc::clone(&memory)));
-    let upstream = Upstream::new(&guarded, Users::One, Arc::clone(&pool));
     let conversation =
         Conversation::new(Arc::clone(guarded.shared()), Link::Pipe, Revision::default());
-    let driven = Driven::new(conversation, pool);
-    let relay = Arc::new(Relay { server: guarded, driven, to_client: Outbox::default(), upstream });
+    let driven = Driven::new(conversation.with_bridge(Users::One), pool);
+    let (to_client, to_server) = (Outbox::default(), Outbox::default());
+    let relay = Arc::new(Relay { server: guarded, driven, to_client, to_server });
     let mut client_in = LineReader::new(client.0, Sender::Client, max, &memory);
     let mut server_in = LineReader::new(server.0, Sender::Server, max, &memory);
     let (mut client_out, server_out) = (client.1, server.1);
@@ -271,7 +281,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     let has_left = AtomicBool::new(false);
     let from_client = async {
         loop {
-            relay.upstream.outbox().wait_for_room().await;
+            relay.to_server.wait_for_room().await;
             relay.to_client.wait_for_room().await;
             let Ok(Some(line)) = client_in.next().await else { break };
             relay.client_line(line).await;
@@ -285,7 +295,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     let from_server = async {
         loop {
             let end = relay.read_server(&mut server_in, process.ended()).await;
-            let restarted = if relay.upstream.wants_restart() {
+            let restarted = if drive(&relay, |it, _| it.wants_restart()) {
                 lock(&how).take();
                 process.restart().await
             } else {
@@ -297,7 +307,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
             };
             server_in = LineReader::new(input, Sender::Server, max, &memory);
             let _ = next_out.try_send(output);
-            relay.upstream.on_restart();
+            drive(&relay, Conversation::on_restart);
         }
     };
     let mut to_client = pin!(relay.to_client.write_to(&mut client_out));
@@ -307,12 +317,12 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
             tokio::select! {
                 biased;
                 next = outs.recv() => out = next,
-                _ = relay.upstream.outbox().write_to(&mut server_out) => {}
+                _ = relay.to_server.write_to(&mut server_out) => {}
             }
             if out.is_none() {
                 drop(server_out);
                 // A server that stopped reading is noticed when it ends.
-                relay.upstream.stop_sending();
+                relay.stop_sending();
                 out = outs.recv().await;
             }
         }
