@@ -99,8 +99,8 @@ impl Conversation {
         (to, fate): (Destination, PartFate),
     ) {
         if !matches!(fate, PartFate::Waiting) {
-            let same = part.span.text(text);
-            return self.leave(to, ticket, text, part, fate, same);
+            let frame = Frame { text: text.clone(), part: part.clone() };
+            return self.leave(to, ticket, text, part, fate, &frame.as_it_came());
         }
         let parts = vec![HeldPart { part: part.clone(), to, fate }];
         let text = text.clone();

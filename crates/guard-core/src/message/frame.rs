@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytestring::ByteString;
 use serde_json::Value;
 
-use super::{Envelope, Id, Kind, Method, Params};
+use super::{BYTE_ORDER_MARK, Envelope, Id, Kind, Method, Params};
 use crate::json::edit::{Misfit, Span, apply};
 use crate::json::object::{NotReadable, Object};
 use crate::json::rope::{Rope, RopeWriter};
@@ -28,6 +28,17 @@ impl Frame {
     /// The part of its text at `span`.
     pub fn slice(&self, span: Span) -> ByteString {
         self.text.slice_ref(span.text(&self.text))
+    }
+
+    /// The message as it came: with the white space around it, unless it is a part of a batch.
+    pub fn as_it_came(&self) -> ByteString {
+        let Span { start, end } = self.part.span;
+        let [before, after] = [&self.text[..start], &self.text[end..]];
+        let before = before.strip_prefix(BYTE_ORDER_MARK).unwrap_or(before);
+        if before.trim_ascii().is_empty() && after.trim_ascii().is_empty() {
+            return self.text.clone();
+        }
+        self.slice(self.part.span)
     }
 
     /// The parameters; an empty object where there are none.
@@ -72,13 +83,17 @@ impl Frame {
     pub fn request(id: Option<&Id>, method: &str, params: &Object) -> Self {
         let own = id.map_or_else(String::new, |id| format!(r#""id":{id},"#));
         let name = Value::from(method).to_string();
-        let start = format!(r#"{{"jsonrpc":"2.0",{own}"method":{name},"params":"#);
-        let params = params.to_string();
-        let text = ByteString::from(format!("{start}{params}}}"));
-        let end = start.len() + params.len();
+        let start = format!(r#"{{"jsonrpc":"2.0",{own}"method":{name}"#);
+        let method_end = start.len();
+        let params_at = method_end + r#","params":"#.len();
+        let text = if params.is_empty() {
+            ByteString::from(format!("{start}}}"))
+        } else {
+            ByteString::from(format!(r#"{start},"params":{params}}}"#))
+        };
+        let params = text.get(params_at..text.len() - 1);
         let known = Method::parse(method);
         let id_at = r#"{"jsonrpc":"2.0","id":"#.len();
-        let method_end = start.len() - r#","params":"#.len();
         let part = Envelope {
             span: Span::from(0, &text),
             kind: id.map_or(Kind::Notification(known), |id| Kind::Request(id.clone(), known)),
@@ -86,7 +101,7 @@ impl Frame {
             result: None,
             error: None,
             method: Some(Span { start: method_end - name.len(), end: method_end }),
-            params: Params::read(&text, &text[start.len()..end]).map(Arc::new),
+            params: params.and_then(|params| Params::read(&text, params)).map(Arc::new),
         };
         Self { text, part }
     }
@@ -179,7 +194,7 @@ impl Sent {
     pub fn into_rope(self) -> Result<Rope, Misfit> {
         let Self { frame, changes } = self;
         if changes.is_empty() {
-            return Ok(Rope::kept(frame.slice(frame.part.span)));
+            return Ok(Rope::kept(frame.as_it_came()));
         }
         changes.apply(&frame.text, &frame.part)
     }
@@ -289,6 +304,7 @@ mod tests {
                 Frame::error(&id, r#"{"code":1,"message":""}"#),
                 Frame::request(Some(&id), "tools/call", &params),
                 Frame::request(None, "notifications/message", &params),
+                Frame::request(Some(&id), "tools/list", &Object::default()),
             ] {
                 let same = read(&frame.text);
                 assert_eq!(
