@@ -32,6 +32,8 @@ enum Subject {
     Sdk,
     /// The guard beside peers
     Guard,
+    /// Processor time of the guard for a call, beside nginx, Envoy and a process that copies bytes
+    Cost,
     /// Envoy with `toolbond ext-proc` beside plain Envoy, nginx and the guard; `--only sizing`: memory and the cost of
     /// tool lists
     Fleet,
@@ -48,7 +50,7 @@ impl Bench {
         if self.subject == Subject::Guard {
             peers::install()?;
         }
-        if self.subject == Subject::Fleet {
+        if [Subject::Cost, Subject::Fleet].contains(&self.subject) {
             peers::install_proxies()?;
         }
         if self.subject == Subject::Memory {
@@ -56,7 +58,8 @@ impl Bench {
         }
         let build = ["build", "--quiet", "--profile", "bench", "--package", "toolbond-bench"];
         run_command(cargo(build))?;
-        let runs_toolbond = [Subject::Guard, Subject::Fleet, Subject::Memory, Subject::Soak];
+        let runs_toolbond =
+            [Subject::Guard, Subject::Cost, Subject::Fleet, Subject::Memory, Subject::Soak];
         if runs_toolbond.contains(&self.subject) {
             let build = ["build", "--quiet", "--profile", "dist", "--package", "toolbond-cli"];
             run_command(cargo(build))?;

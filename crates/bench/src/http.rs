@@ -91,6 +91,15 @@ impl Connection {
         Self::with_head(self.address, self.head.clone())
     }
 
+    /// Ends the session, where there is one.
+    pub(crate) fn end(mut self) -> anyhow::Result<()> {
+        if self.head.contains("mcp-session-id") {
+            self.request("DELETE")?;
+            self.answer()?;
+        }
+        Ok(())
+    }
+
     /// Sends these headers, too.
     pub(crate) fn header(&mut self, lines: &str) {
         self.head.push_str("\r\n");

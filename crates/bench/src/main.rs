@@ -2,8 +2,10 @@
 #![expect(clippy::print_stdout, reason = "the report is the output")]
 
 mod calls;
+mod cases;
 mod contract;
 mod copier;
+mod cost;
 mod fleet;
 mod guard;
 mod hostile;
@@ -47,6 +49,8 @@ enum What {
     Sdk(sdk::Options),
     /// The guard beside peers, between clients and one server on this machine.
     Guard(guard::Options),
+    /// Processor time of the guard and of peers for a call.
+    Cost(cost::Options),
     /// `toolbond ext-proc` in Envoy beside plain Envoy, nginx and the guard, in front of one server.
     Fleet(fleet::Options),
     /// Peak memory of the guard under load that is meant to fill it.
@@ -84,6 +88,7 @@ fn main() -> anyhow::Result<()> {
         What::Contract => contract::run(),
         What::Sdk(options) => sdk::run(&options),
         What::Guard(options) => guard::run(&options),
+        What::Cost(options) => cost::run(&options),
         What::Fleet(options) => fleet::run(&options),
         What::Memory(options) => memory::run(&options),
         What::Soak(options) => soak::run(&options),

@@ -48,7 +48,7 @@ fn installed(name: &str, file: &str) -> anyhow::Result<PathBuf> {
     }
     let note = fs::read_to_string(testkit.join("failed").join(format!("{name}.txt")));
     Err(match note.unwrap_or_default().trim() {
-        "" => anyhow!("not installed; `cargo xtask bench guard` installs it"),
+        "" => anyhow!("not installed; `cargo xtask bench guard` installs all peers"),
         reason => anyhow!("not installed: {reason}"),
     })
 }

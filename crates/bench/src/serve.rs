@@ -47,6 +47,9 @@ pub(crate) struct Options {
     plain: plain::Options,
 }
 
+/// Has the plain server speak both eras, so that the guard has nothing to translate.
+pub(crate) const BOTH_ERAS: [&str; 2] = ["--eras", "both"];
+
 /// The words that start a server on standard input and output.
 pub(crate) fn words(arguments: &[&str]) -> anyhow::Result<Vec<String>> {
     let program = std::env::current_exe()?.into_os_string().into_string();

@@ -89,6 +89,11 @@ struct Report {
 #[expect(clippy::unused_self, reason = "tools are methods")]
 #[tool_router]
 impl Objects {
+    /// The tools, as they are listed.
+    pub(crate) fn listed() -> Vec<Tool> {
+        Self::tool_router().list_all()
+    }
+
     #[tool(description = "The weather of some hours: an object")]
     fn report(&self, Parameters(city): Parameters<City>) -> Json<Report> {
         Json(Report { hours: forecast(city.hours) })

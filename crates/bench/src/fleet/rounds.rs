@@ -7,7 +7,7 @@ use anyhow::ensure;
 use super::subject::{Processor, Subject, Through};
 use super::{Options, report};
 use crate::load::{Load as _, Measured};
-use crate::serve;
+use crate::serve::{self, BOTH_ERAS};
 use crate::stats::{float, median};
 
 /// Clients at a time.
@@ -72,7 +72,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
 }
 
 fn measure(server: &str, name: &str, options: &Options) -> anyhow::Result<Calls> {
-    let (_upstream, port) = serve::on_http(server, &[])?;
+    let (_upstream, port) = serve::on_http(server, &BOTH_ERAS)?;
     let (mut subjects, mut done) = (Vec::new(), Calls::default());
     for through in Through::ALL {
         match Subject::start(through, port, options.envoy_workers) {
@@ -81,10 +81,9 @@ fn measure(server: &str, name: &str, options: &Options) -> anyhow::Result<Calls>
         }
     }
     // Everybody's answer is held to that of the server itself.
-    let (_, right) = subjects[0].0.load.connect()?;
+    let right = subjects[0].0.load.client()?.right;
     for (subject, calls) in &mut subjects {
-        let mut connection = subject.load.connect()?.0;
-        right.check(&connection.ask(subject.load.call.message(2).as_bytes())?)?;
+        right.check(&subject.load.client()?.ask()?.0)?;
         *calls += 2;
     }
     for round in 1..=options.rounds {
@@ -116,15 +115,16 @@ fn measure(server: &str, name: &str, options: &Options) -> anyhow::Result<Calls>
 
 /// Measures one subject, and counts all calls that were answered. Fails if an answer is wrong.
 pub(super) fn one_round(subject: &mut Subject, clients: usize) -> anyhow::Result<(Round, usize)> {
-    let warm_up = subject.load.run(clients, TIMES[0])?;
+    subject.load.connect(clients)?;
+    let warm_up = subject.load.run(TIMES[0])?;
     let before = subject.processor()?;
-    let measured = subject.load.run(clients, TIMES[1])?;
+    let measured = subject.load.run(TIMES[1])?;
     let after = subject.processor()?;
-    // Each client begins with a call that is not in its times.
-    let calls = measured.calls + clients;
+    let calls = float(measured.calls);
     let processor = Processor {
-        proxy: (after.proxy - before.proxy) / float(calls),
-        checkers: (after.checkers - before.checkers) / float(calls),
+        proxy: (after.proxy - before.proxy) / calls,
+        checkers: (after.checkers - before.checkers) / calls,
     };
-    Ok((Round { measured, processor }, warm_up.calls + clients + calls))
+    // Each client begins with a call that is not in its times.
+    Ok((Round { measured, processor }, clients + warm_up.calls + measured.calls))
 }

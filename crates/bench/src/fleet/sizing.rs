@@ -8,7 +8,7 @@ use serde_json::Value;
 use toolbond_harness::address::local;
 use toolbond_harness::corpus;
 use toolbond_harness::envoy::Setup;
-use toolbond_harness::proc::{processor_time, status};
+use toolbond_harness::proc::status;
 
 use super::Options;
 use super::rounds::one_round;
@@ -16,8 +16,8 @@ use super::subject::{CONTRACT, STATUS, Subject, Through};
 use crate::calls::list;
 use crate::http::Connection;
 use crate::peers;
-use crate::serve;
-use crate::stats::{float, median};
+use crate::serve::{self, BOTH_ERAS};
+use crate::stats::{float, median, processor_time};
 use crate::table::Table;
 
 /// Tools of each server.
@@ -50,7 +50,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
 
 /// Prints how many calls a core that does nothing else checks in a second.
 fn calls_per_core(options: &Options) -> anyhow::Result<()> {
-    let (_upstream, port) = serve::on_http("plain", &[])?;
+    let (_upstream, port) = serve::on_http("plain", &BOTH_ERAS)?;
     let mut subject = Subject::start(Through::Envoy(1), port, options.envoy_workers)?;
     let (mut ours, mut both) = (Vec::new(), Vec::new());
     for _ in 0..options.rounds {
@@ -131,11 +131,11 @@ struct Lists {
 impl Lists {
     /// Asks each of the servers `names` for its list, through what listens on `port`.
     fn add(&mut self, process: u32, port: u16, names: &[String]) -> anyhow::Result<()> {
-        let before = processor_time(process).context("the replica ended")?;
+        let before = processor_time(process)?;
         for name in names {
             self.times.push(timed(port, name)?);
         }
-        let after = processor_time(process).context("the replica ended")?;
+        let after = processor_time(process)?;
         self.processor += (after - before) / 1e3;
         Ok(())
     }

@@ -7,12 +7,12 @@ use toolbond_harness::address::local;
 use toolbond_harness::envoy::Setup;
 use toolbond_harness::guard::ENFORCE;
 use toolbond_harness::mcp::url;
-use toolbond_harness::proc::processor_time;
 use toolbond_harness::process::{Process, toolbond};
 
 use crate::http::Connection;
 use crate::load::{FORECAST, HttpLoad};
 use crate::peers;
+use crate::stats::processor_time;
 
 /// What a call goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,10 +106,9 @@ impl Subject {
 
     /// The processor time so far.
     pub(super) fn processor(&self) -> anyhow::Result<Processor> {
-        let of = |process| processor_time(process).context("a process ended");
-        let checkers = self.checkers.iter().map(|checker| of(checker.process));
+        let checkers = self.checkers.iter().map(|checker| processor_time(checker.process));
         Ok(Processor {
-            proxy: self.proxy.map_or(Ok(0.0), of)?,
+            proxy: self.proxy.map_or(Ok(0.0), processor_time)?,
             checkers: checkers.sum::<anyhow::Result<f64>>()?,
         })
     }

@@ -23,7 +23,7 @@ struct Row {
 /// What to measure.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Only what has this in its name, beside the server itself; `lists` for the first `tools/list` alone.
+    /// Only what has this in its name, beside the server itself, nginx and the copier; `lists` for the first `tools/list` alone.
     #[arg(long)]
     only: Option<String>,
     /// Each case is measured so often, in turns with the others; the best counts, because everything that
@@ -47,7 +47,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     for round in 1..=options.rounds {
         for clients in CLIENTS {
             for (index, case) in cases.iter_mut().enumerate().filter(|(_, case)| !case.has_failed) {
-                match case.load.run(clients, time) {
+                match case.load.run_once(clients, time) {
                     Err(error) => {
                         case.has_failed = true;
                         missing.push((case.label(), format!("with {clients} clients: {error:#}")));

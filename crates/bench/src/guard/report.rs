@@ -1,7 +1,8 @@
 //! The table, and what it comes to.
 
-use super::cases::{Case, ERAS, Kind, Missing, REPAIRS, Way};
+use super::cases::{ERAS, REPAIRS};
 use super::{CLIENTS, Options, Row};
+use crate::cases::{Case, Kind, Missing, Way};
 use crate::peers;
 use crate::table::Table;
 

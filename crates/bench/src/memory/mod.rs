@@ -79,7 +79,7 @@ impl Answers {
 }
 
 /// Whether an answer begins like an error of a tool or of the protocol.
-fn is_refusal(beginning: &[u8]) -> bool {
+pub(crate) fn is_refusal(beginning: &[u8]) -> bool {
     [&b"\"isError\":true"[..], b"\"error\":{"].iter().any(|text| find(beginning, text).is_some())
 }
 

@@ -103,7 +103,7 @@ pub(super) fn run(only: &str) -> anyhow::Result<()> {
         }
     }
     for (name, kind) in [
-        ("process", &["plain", "stdio", "--modern"][..]),
+        ("process", &["plain", "stdio", "--eras", "both"][..]),
         ("process, another era", &["plain", "stdio"][..]),
     ] {
         if name.contains(only) {

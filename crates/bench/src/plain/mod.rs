@@ -10,6 +10,8 @@ mod transport;
 use std::borrow::Cow;
 use std::time::Duration;
 
+use clap::ValueEnum;
+use memchr::memmem::find;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -25,9 +27,9 @@ pub(crate) struct Options {
     /// Tools that cost more than any budget.
     #[arg(long)]
     costly: bool,
-    /// Revision 2026-07-28.
-    #[arg(long)]
-    modern: bool,
+    /// The revisions that it speaks; it refuses the others.
+    #[arg(long, value_enum, default_value_t = Eras::Legacy)]
+    eras: Eras,
     /// The tool list of this server of the corpus.
     #[arg(long)]
     list: Option<String>,
@@ -37,6 +39,16 @@ pub(crate) struct Options {
     /// So many tools of the corpus at every path.
     #[arg(long, default_value_t = 0)]
     published: usize,
+}
+
+/// The revisions that a server speaks.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Eras {
+    /// Those before 2026-07-28.
+    Legacy,
+    /// 2026-07-28.
+    Modern,
+    Both,
 }
 
 /// What the server says to one message.
@@ -78,12 +90,12 @@ struct Request<'a> {
 /// The server, apart from its transport.
 struct Server {
     tools: Tools,
-    is_modern: bool,
+    eras: Eras,
 }
 
 impl Server {
     fn new(options: &Options) -> anyhow::Result<Self> {
-        Ok(Self { tools: Tools::new(options)?, is_modern: options.modern })
+        Ok(Self { tools: Tools::new(options)?, eras: options.eras })
     }
 
     /// What the server at `path` says to `message`, a request, a notification or a batch.
@@ -107,21 +119,36 @@ impl Server {
     fn one(&self, path: &str, request: &Request<'_>) -> Option<Reply> {
         let (id, method) = (request.id?.get(), request.method.as_deref()?);
         let params = request.params.map_or("{}", RawValue::get);
+        let is_modern = is_modern(params);
+        let is_refused = match self.eras {
+            // Most servers do not know this method.
+            Eras::Legacy => is_modern && method != "server/discover",
+            Eras::Modern => !is_modern,
+            Eras::Both => false,
+        };
+        if is_refused {
+            return Some(failure(id, -32022, "unsupported protocol version"));
+        }
         Some(match method {
             "initialize" => {
                 let answer = answer(id, &[&tools::welcome(params)]);
                 Reply { answer, is_welcome: true, ..Reply::default() }
             }
-            "server/discover" if self.is_modern => {
+            "server/discover" if self.eras != Eras::Legacy => {
                 let found = r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#;
                 answer(id, &[found]).into()
             }
             "ping" => answer(id, &["{}"]).into(),
             "tools/list" => answer(id, &[&self.tools.list(path)]).into(),
-            "tools/call" => self.tools.call(id, params),
+            "tools/call" => self.tools.call(id, params, is_modern),
             _ => failure(id, -32601, "no such method"),
         })
     }
+}
+
+/// Whether these are parameters of 2026-07-28.
+fn is_modern(params: &str) -> bool {
+    find(params.as_bytes(), b"\"io.modelcontextprotocol/protocolVersion\"").is_some()
 }
 
 /// An answer whose result is `parts`, one after the other.

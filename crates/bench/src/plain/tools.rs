@@ -15,7 +15,7 @@ use toolbond_harness::corpus;
 use toolbond_harness::hostile::{self, End};
 
 use super::{Options, Reply, answer, failure};
-use crate::weather::{Bare, forecast};
+use crate::weather::{Bare, Objects, forecast};
 
 /// A tool that costs more than any budget, and what to call it with.
 #[derive(Clone, Debug)]
@@ -137,6 +137,8 @@ impl Tools {
         };
         let [city, array] = ["inputSchema", "outputSchema"].map(|side| &weather[side]);
         add("forecast", city, array, &hours);
+        let report = json!(Objects::listed().into_iter().next());
+        add("report", city, &report["outputSchema"], &json!({ "hours": hours }));
         add("slow", &any, array, &hours);
         add("wrong", &any, &count, &json!({ "count": "many" }));
         add("count", &object("values", &integers), &count, &one);
@@ -175,13 +177,11 @@ impl Tools {
     }
 
     /// What becomes of a call with these parameters.
-    pub(super) fn call(&self, id: &str, params: &str) -> Reply {
+    pub(super) fn call(&self, id: &str, params: &str, is_modern: bool) -> Reply {
         let Ok(call) = serde_json::from_str::<Call<'_>>(params) else {
             return failure(id, -32602, "no name");
         };
-        let natural = b"\"io.modelcontextprotocol/protocolVersion\"";
-        let is_natural = find(params.as_bytes(), natural).is_some();
-        let end = if is_natural { r#","resultType":"complete"}"# } else { "}" };
+        let end = if is_modern { r#","resultType":"complete"}"# } else { "}" };
         let result = match call.name.as_ref() {
             "zeros" => Some(self.zeros.get_or_init(|| result("zeros", zeros((16 << 20) - 4096)))),
             name => self.results.get(name),

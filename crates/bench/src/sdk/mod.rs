@@ -5,18 +5,18 @@
 
 mod pipe;
 
+use std::process::id;
 use std::time::Duration;
 
 use pipe::Pipe;
 use rmcp::ServerHandler;
-use rustix::time::{ClockId, clock_gettime};
 use tokio::net::TcpListener;
 use tokio::runtime::{self, Runtime};
 
 use crate::calls::Era;
 use crate::load::{Call, FORECAST, HttpLoad, Load, Measured};
 use crate::serve;
-use crate::stats::{float, median};
+use crate::stats::{float, median, processor_time};
 use crate::table::Table;
 use crate::weather::{Bare, Ours};
 
@@ -94,27 +94,22 @@ fn on_http<H: ServerHandler + Clone>(
     Ok(Box::new(HttpLoad::new(address, call, ())))
 }
 
-/// What all threads of this process have spent, in microseconds. Other processes lengthen a round, but not this.
-fn processor_time() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::try_from(time).unwrap_or_default().as_secs_f64() * 1e6
-}
-
 /// Measures everything in turns, `rounds` times each.
 fn measure(loads: [Box<dyn Load>; 3], clients: usize, rounds: usize) -> anyhow::Result<Vec<Way>> {
     let ways = ["bare", "enforce", "#[tools]"].into_iter().zip(loads);
     let mut ways: Vec<_> =
         ways.map(|(name, load)| Way { name, load, rounds: Vec::new() }).collect();
     for way in &mut ways {
-        way.load.run(clients, TIME)?;
+        way.load.connect(clients)?;
+        way.load.run(TIME)?;
     }
     for round in 0..rounds {
         // Nobody always goes first.
         for at in 0..ways.len() {
             let at = (round + at) % ways.len();
-            let spent = processor_time();
-            let measured = ways[at].load.run(clients, TIME)?;
-            let cost = (processor_time() - spent) / float(measured.calls);
+            let spent = processor_time(id())?;
+            let measured = ways[at].load.run(TIME)?;
+            let cost = (processor_time(id())? - spent) / float(measured.calls);
             ways[at].rounds.push((measured, cost));
         }
     }

@@ -54,7 +54,11 @@ impl Pipe {
 
 impl Load for Pipe {
     /// There is one client, whatever is asked for.
-    fn run(&mut self, _clients: usize, time: Duration) -> anyhow::Result<Measured> {
+    fn connect(&mut self, _clients: usize) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn run(&mut self, time: Duration) -> anyhow::Result<Measured> {
         let (start, mut times) = (Instant::now(), Vec::new());
         while start.elapsed() < time {
             let asked = Instant::now();
@@ -64,5 +68,8 @@ impl Load for Pipe {
             self.right.check(&answer)?;
         }
         Measured::new(times, start.elapsed())
+    }
+    fn ask(&mut self, message: &str) -> anyhow::Result<Vec<u8>> {
+        self.runtime.block_on(self.stream.ask(message))
     }
 }

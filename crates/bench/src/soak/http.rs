@@ -159,9 +159,7 @@ impl Target {
     /// Ends a session, where there is one and its client says goodbye.
     fn end(self, connection: &Connection, says_goodbye: bool) -> anyhow::Result<()> {
         if self.era == Era::Legacy && says_goodbye {
-            let mut goodbye = connection.again()?;
-            goodbye.request("DELETE")?;
-            goodbye.answer()?;
+            connection.again()?.end()?;
         }
         Ok(())
     }
