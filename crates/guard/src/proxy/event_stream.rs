@@ -173,7 +173,6 @@ impl<B: ResponseBody> EventStream<B> {
             return Some((event.into_bytes(), false));
         }
         // Other requests of the client may be in other sessions of this replica.
-        #[cfg(feature = "grpc")]
         if self.proxy.server.rules().settings.is_replica
             && memchr::memmem::find(&text, b"notifications/tools/list_changed").is_some()
         {

@@ -9,7 +9,6 @@ mod param_headers;
 mod request;
 mod response;
 mod session;
-#[cfg(feature = "grpc")]
 mod watch;
 
 use std::sync::{Arc, Mutex};
@@ -23,7 +22,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 pub(crate) use self::endpoint::ClientPath;
 use self::endpoint::endpoint_of;
 use self::list::ListsUnderWay;
-pub(crate) use self::next::{Next, Repeatable, ResponseBody};
+pub use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
 use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
 use crate::http::{Client, UpstreamError, parse_upstream};
@@ -55,7 +54,6 @@ pub struct Proxy {
     /// Whether the streams that clients opened with GET are closed.
     is_closing: tokio::sync::watch::Sender<bool>,
     /// Whether the server is listened to for changes of its tool list.
-    #[cfg(feature = "grpc")]
     watched: watch::Watched,
 }
 
@@ -96,7 +94,6 @@ impl Proxy {
             bridged,
             asking: Mutex::default(),
             is_closing: tokio::sync::watch::Sender::new(false),
-            #[cfg(feature = "grpc")]
             watched: watch::Watched::default(),
         })
     }
@@ -116,7 +113,7 @@ impl Proxy {
         }
         let (parts, body) = request.into_parts();
         let body = body.map_err(Into::into).boxed_unsync();
-        match self.send(parts, body).await {
+        match self.request(parts.method, &parts.uri, parts.headers, body).await {
             Ok(response) => forward(response),
             Err(error) => refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &error),
         }

@@ -134,7 +134,6 @@ impl Sessions {
     }
 
     /// All sessions.
-    #[cfg(feature = "grpc")]
     pub(super) fn all(&self) -> Vec<Arc<Session>> {
         lock(&self.0).sessions.values().map(|(session, _)| Arc::clone(session)).collect()
     }

@@ -5,7 +5,7 @@ use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
 use hyper::http::request;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
-use super::wire::{
+use crate::wire::{
     HeaderAppendAction, HeaderMutation, HeaderValue as EnvoyHeader, HeaderValueOption, HttpHeaders,
 };
 

@@ -7,7 +7,7 @@ use envoy_types::pb::envoy::service::ext_proc::v3 as full;
 use envoy_types::pb::google::protobuf as json;
 use prost::Message;
 
-use super::wire::{BodySendMode, HttpTrailers, ProcessingRequest, Received, Struct, Value};
+use crate::wire::{BodySendMode, HttpTrailers, ProcessingRequest, Received, Struct, Value};
 
 /// Requests and responses of the types that are in scope. Every field has a value that is not the default, and that no
 /// other field of its message has.
@@ -94,7 +94,7 @@ macro_rules! messages {
 }
 
 mod ours {
-    use super::super::wire::*;
+    use crate::wire::*;
 
     fn streamed(piece: StreamedBodyResponse) -> BodyMutation {
         BodyMutation { streamed_response: Some(piece) }
@@ -114,7 +114,7 @@ mod generated {
     use super::full::*;
     use super::json::value::Kind;
     use super::json::{Struct, Value};
-    use crate::ext_proc::wire::BodySendMode;
+    use crate::wire::BodySendMode;
     use envoy_types::pb::envoy::r#type::v3::HttpStatus;
 
     fn streamed(piece: StreamedBodyResponse) -> BodyMutation {

@@ -4,26 +4,22 @@
 //! heads and bodies between the two. Nothing is answered until it is decided, so that every change is possible.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::Poll;
+use std::pin::pin;
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
+use hyper::header::CONTENT_LENGTH;
 use hyper::{HeaderMap, Request, Response, StatusCode};
+use tokio::sync::mpsc;
+use toolbond_guard::gateway::{Body, Repeatable, Reservation, Server, refuse};
 
-use super::direction::Direction;
-use super::half::Half;
-use super::handover::{Handover, Handovers};
-use super::headers::{changes, correct_length, request_head, response_head, set_status};
-use super::reply::{immediate, with_retry};
-use super::wire::{HttpBody, HttpHeaders, ProcessingRequest, ProcessingResponse, Received};
-use crate::grpc::{Code, Delivered, Messages, ReplySender, Status};
-use crate::http::respond::{Body, Unchanged, refuse};
-use crate::memory::Reservation;
-use crate::proxy::{Proxy, Repeatable};
-use toolbond_guard_core::message::code;
+use crate::body::Half;
+use crate::grpc::{Code, Delivered, Messages, ReplySender, Status, wrong};
+use crate::handover::{Handover, ToEnvoy, Waiting};
+use crate::headers::{changes, correct_length, request_head, response_head, set_status};
+use crate::reply::{Direction, immediate, with_retry};
+use crate::wire::{HttpBody, HttpHeaders, ProcessingRequest, ProcessingResponse, Received};
 
 /// The most bytes of one piece of a body: what Envoy recommends.
 const MAX_PIECE: usize = 64 << 10;
@@ -38,59 +34,50 @@ pub(super) struct Exchange {
     outbound: ReplySender,
     request: Half,
     response: Half,
-    /// The head of the response as it came.
-    response_head: Option<(StatusCode, HeaderMap)>,
-    response_memory: Option<Reservation>,
-    /// Who waits for the response.
-    waiting: Option<Handover>,
-}
-
-/// What happens next.
-enum Step {
-    Received(Box<Delivered<ProcessingRequest>>),
-    /// Envoy ended the stream.
-    Ended,
-    Answered(Response<Body>),
-    HandedOver(Handover),
+    /// The head of the response as it came, and its memory.
+    response_head: Option<(StatusCode, HeaderMap, Reservation)>,
+    waiting: Option<Waiting>,
 }
 
 impl Exchange {
     /// Takes over a stream after its first message.
     pub(super) fn new(inbound: Messages<ProcessingRequest>, outbound: ReplySender) -> Self {
         let (request, response) = (Half::default(), Half::default());
-        let (response_head, response_memory, waiting) = (None, None, None);
-        Self { inbound, outbound, request, response, response_head, response_memory, waiting }
+        Self { inbound, outbound, request, response, response_head: None, waiting: None }
     }
 
     /// Answers the client without asking the server.
     pub(super) async fn refuse(mut self, status: StatusCode, reason: &str) -> Result<(), Status> {
-        self.answer_at_once(refuse(status, code::INTERNAL, reason)).await?;
+        self.answer_at_once(refuse(status, reason)).await?;
         self.wait_for_end().await
     }
 
-    /// Holds the request with this head, and its response, to the contract of `proxy`.
+    /// Holds the request with this head, and its response, to the contract of `server`.
     pub(super) async fn check(
         mut self,
         headers: HttpHeaders,
-        proxy: &Arc<Proxy>,
+        server: &Server,
     ) -> Result<(), Status> {
-        self.request.begin(headers.end_of_stream);
+        let body = self.request.begin(headers.end_of_stream);
         let parts = match request_head(headers) {
             Ok(parts) => parts,
             Err(reason) => return self.refuse(StatusCode::BAD_REQUEST, &reason).await,
         };
         let before = parts.headers.clone();
-        let (next, mut handovers) = Handovers::new();
-        let request = Request::from_parts(parts, self.request.pieces.body());
-        let mut answer = pin!(proxy.answer_checked(request, &next));
+        let (sender, mut handovers) = mpsc::channel(1);
+        let next = ToEnvoy(sender);
+        let mut answer = pin!(server.answer(Request::from_parts(parts, body), &next));
         loop {
-            match self.step(&mut handovers, answer.as_mut()).await? {
-                Step::Ended => return Ok(()),
-                Step::Received(message) => self.take(*message)?,
-                Step::HandedOver(handover) => self.forward(&before, handover).await?,
-                Step::Answered(response) => {
+            tokio::select! {
+                biased;
+                response = &mut answer => {
                     self.deliver(response).await?;
                     return self.wait_for_end().await;
+                }
+                Some(handover) = handovers.recv() => self.forward(&before, handover).await?,
+                message = self.receive() => match message? {
+                    Some(message) => self.take(message)?,
+                    None => return Ok(()),
                 }
             }
         }
@@ -100,26 +87,15 @@ impl Exchange {
         self.outbound.send(&reply).await
     }
 
-    /// Waits for what happens next.
-    async fn step(
-        &mut self,
-        handovers: &mut Handovers,
-        mut answer: Pin<&mut impl Future<Output = Response<Body>>>,
-    ) -> Result<Step, Status> {
+    /// The next message of Envoy; `None` once it has ended the stream. While as much waits to be read as may, messages
+    /// stay with Envoy. What it has read is not lost where it is dropped.
+    async fn receive(&mut self) -> Result<Option<Delivered<ProcessingRequest>>, Status> {
         let mut closed = pin!(self.outbound.closed());
         poll_fn(|context| {
-            if let Poll::Ready(response) = answer.as_mut().poll(context) {
-                return Poll::Ready(Ok(Step::Answered(response)));
+            if self.request.is_full() || self.response.is_full() {
+                return closed.as_mut().poll(context).map(|()| Ok(None));
             }
-            if let Poll::Ready(handover) = handovers.poll_next(context) {
-                return Poll::Ready(Ok(Step::HandedOver(handover)));
-            }
-            // What is not read stays with Envoy.
-            if self.request.pieces.is_full() || self.response.pieces.is_full() {
-                return closed.as_mut().poll(context).map(|()| Ok(Step::Ended));
-            }
-            let message = self.inbound.poll_next(context);
-            message.map_ok(|it| it.map_or(Step::Ended, |it| Step::Received(Box::new(it))))
+            self.inbound.poll_next(context)
         })
         .await
     }
@@ -128,53 +104,51 @@ impl Exchange {
     fn take(&mut self, delivered: Delivered<ProcessingRequest>) -> Result<(), Status> {
         let Delivered { message, memory } = delivered;
         match message.request {
-            Some(Received::RequestBody(body)) => take_body(&mut self.request, body, memory)?,
-            Some(Received::ResponseBody(body)) => take_body(&mut self.response, body, memory)?,
-            Some(Received::RequestTrailers(_)) => take_trailers(&mut self.request),
-            Some(Received::ResponseTrailers(_)) => take_trailers(&mut self.response),
-            Some(Received::ResponseHeaders(headers)) => {
-                self.take_response(headers)?;
-                self.response_memory = Some(memory);
-            }
+            Some(Received::RequestBody(body)) => self.request.push(body, memory)?,
+            Some(Received::ResponseBody(body)) => self.response.push(body, memory)?,
+            Some(Received::RequestTrailers(_)) => self.request.end(),
+            Some(Received::ResponseTrailers(_)) => self.response.end(),
+            Some(Received::ResponseHeaders(headers)) => self.take_response(headers, memory)?,
             Some(Received::RequestHeaders(_)) => return Err(wrong("request headers came twice")),
             None => return Err(wrong("expected headers, a body or trailers")),
         }
         Ok(())
     }
 
-    fn take_response(&mut self, headers: HttpHeaders) -> Result<(), Status> {
+    fn take_response(&mut self, headers: HttpHeaders, memory: Reservation) -> Result<(), Status> {
         let Some(waiting) = self.waiting.take() else {
             return Err(wrong("a response came before its request was sent"));
         };
-        self.response.begin(headers.end_of_stream);
-        let read = response_head(headers, self.response.pieces.body());
-        waiting.respond(read.map(|mut response| {
-            self.response_head = Some((response.status(), response.headers().clone()));
+        let body = self.response.begin(headers.end_of_stream);
+        let read = response_head(headers, body).map(|mut response| {
+            self.response_head = Some((response.status(), response.headers().clone(), memory));
             // Only Envoy itself may ask for another try.
             response.headers_mut().remove("x-toolbond-retry");
             response.extensions_mut().insert(OfServer);
             response
-        }));
+        });
+        // Nobody waits for it any more if the client has left.
+        let _ = waiting.send(read);
         Ok(())
     }
 
     /// Sends a checked request on to the server.
     async fn forward(&mut self, before: &HeaderMap, handover: Handover) -> Result<(), Status> {
-        let (parts, bytes) = handover.request();
+        let Handover { parts, body, response } = handover;
         let mut mutation = changes(before, &parts.headers);
         let is_repeatable = parts.extensions.get::<Repeatable>().is_some();
         let direction = Direction::Request;
         if !self.request.is_bodiless {
-            correct_length(&mut mutation, before, Some(bytes.len()));
+            correct_length(&mut mutation, before, Some(body.len()));
         }
         self.send(with_retry(direction.headers(mutation), is_repeatable)).await?;
         if !self.request.is_bodiless {
-            self.send_pieces(direction, bytes, !self.request.has_trailers).await?;
+            self.send_pieces(direction, body, !self.request.has_trailers).await?;
         }
         if self.request.has_trailers {
             self.send(direction.trailers()).await?;
         }
-        self.waiting = Some(handover);
+        self.waiting = Some(response);
         Ok(())
     }
 
@@ -204,73 +178,53 @@ impl Exchange {
 
     /// Sends the response to the client.
     async fn deliver(&mut self, response: Response<Body>) -> Result<(), Status> {
-        let Some((status, before)) = self.response_head.take() else {
+        let of_server = response.extensions().get::<OfServer>().and(self.response_head.take());
+        let Some((status, before, _memory)) = of_server else {
             return self.answer_at_once(response).await;
         };
-        if response.extensions().get::<OfServer>().is_none() {
-            return self.answer_at_once(response).await;
-        }
-        let (parts, mut body) = response.into_parts();
+        let (parts, body) = response.into_parts();
         let mut mutation = changes(&before, &parts.headers);
         if parts.status != status {
             set_status(&mut mutation, parts.status);
         }
-        let is_unchanged = parts.extensions.get::<Unchanged>().is_some();
-        if !is_unchanged && !self.response.is_bodiless {
+        // A body that is forwarded unchanged has kept its length.
+        if !parts.headers.contains_key(CONTENT_LENGTH) && !self.response.is_bodiless {
             let length = body.size_hint().exact().and_then(|length| length.try_into().ok());
             correct_length(&mut mutation, &before, length);
         }
         self.send(Direction::Response.headers(mutation)).await?;
-        self.deliver_pieces(&mut body).await
+        if self.response.is_bodiless { Ok(()) } else { self.deliver_pieces(body).await }
     }
 
     /// Sends the body of the response to the client.
-    async fn deliver_pieces(&mut self, body: &mut Body) -> Result<(), Status> {
+    async fn deliver_pieces(&mut self, mut body: Body) -> Result<(), Status> {
         let direction = Direction::Response;
-        if self.response.is_bodiless {
-            return Ok(());
-        }
         loop {
-            match self.next_piece(body).await? {
-                Next::Piece(piece) => {
+            let frame = tokio::select! {
+                biased;
+                frame = body.frame() => frame,
+                message = self.receive() => match message? {
+                    Some(message) => {
+                        self.take(message)?;
+                        continue;
+                    }
+                    None => return Ok(()),
+                }
+            };
+            match frame {
+                Some(Ok(frame)) => {
                     let is_last = body.is_end_stream() && !self.response.has_trailers;
+                    let piece = frame.into_data().unwrap_or_default();
                     self.send_pieces(direction, piece, is_last).await?;
                     if is_last {
                         return Ok(());
                     }
                 }
-                Next::End if self.response.has_trailers => {
-                    return self.send(direction.trailers()).await;
-                }
-                Next::End => return self.send_pieces(direction, Bytes::new(), true).await,
-                Next::Received(message) => self.take(*message)?,
-                Next::Gone => return Ok(()),
+                Some(Err(error)) => return Err(Status::new(Code::Aborted, error.to_string())),
+                None if self.response.has_trailers => return self.send(direction.trailers()).await,
+                None => return self.send_pieces(direction, Bytes::new(), true).await,
             }
         }
-    }
-
-    /// The next piece of a body for the client, or else the next message of Envoy.
-    async fn next_piece(&mut self, body: &mut Body) -> Result<Next, Status> {
-        let mut closed = pin!(self.outbound.closed());
-        poll_fn(|context| {
-            match Pin::new(&mut *body).poll_frame(context) {
-                Poll::Ready(Some(Ok(frame))) => {
-                    let piece = frame.into_data().unwrap_or_default();
-                    return Poll::Ready(Ok(Next::Piece(piece)));
-                }
-                Poll::Ready(Some(Err(error))) => {
-                    return Poll::Ready(Err(Status::new(Code::Aborted, error.to_string())));
-                }
-                Poll::Ready(None) => return Poll::Ready(Ok(Next::End)),
-                Poll::Pending => {}
-            }
-            if self.response.pieces.is_full() {
-                return closed.as_mut().poll(context).map(|()| Ok(Next::Gone));
-            }
-            let message = self.inbound.poll_next(context);
-            message.map_ok(|it| it.map_or(Next::Gone, |it| Next::Received(Box::new(it))))
-        })
-        .await
     }
 
     /// Waits until Envoy ends the stream: it would take an end from here for leave to go on unchecked.
@@ -299,30 +253,4 @@ impl Exchange {
         }
         Ok(())
     }
-}
-
-fn wrong(reason: &str) -> Status {
-    Status::new(Code::InvalidArgument, reason)
-}
-
-fn take_body(half: &mut Half, body: HttpBody, memory: Reservation) -> Result<(), Status> {
-    if half.is_over {
-        return Err(wrong("a body went on after its end"));
-    }
-    half.is_over = body.end_of_stream;
-    half.pieces.push(body.body, Some(memory), body.end_of_stream);
-    Ok(())
-}
-
-fn take_trailers(half: &mut Half) {
-    half.has_trailers = true;
-    half.finish();
-}
-
-/// What there is to send, or to take.
-enum Next {
-    Piece(Bytes),
-    End,
-    Received(Box<Delivered<ProcessingRequest>>),
-    Gone,
 }

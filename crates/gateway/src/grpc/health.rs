@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::messages::{Delivered, Messages};
 use super::replies::{Replies, ReplySender, replies};
-use super::status::{Code, Status};
+use super::status::{Code, Status, wrong};
 
 /// The name of the service.
 pub(super) const NAME: &str = "grpc.health.v1.Health";
@@ -74,7 +74,7 @@ async fn tell(
     let body = request.into_body();
     let mut requests = Messages::<HealthCheckRequest>::new(body, MAX_REQUEST, &Arc::default());
     let Some(Delivered { message: request, .. }) = requests.next().await? else {
-        return Err(Status::new(Code::InvalidArgument, "expected a message"));
+        return Err(wrong("expected a message"));
     };
     let is_known = request.service.is_empty() || request.service == name;
     if !is_known && !is_watching {

@@ -17,13 +17,13 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::BufStream;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use toolbond_guard::Event;
+use toolbond_guard::gateway::Servers;
 use toolbond_listen::{Options, accept, default_max_connections};
 
 pub(crate) use self::messages::{Delivered, Messages};
 pub(crate) use self::replies::{Replies, ReplySender, replies};
-pub(crate) use self::status::{Code, Status};
-use crate::fleet::Fleet;
-use toolbond_guard_core::event::Event;
+pub(crate) use self::status::{Code, Status, wrong};
 
 /// The most requests at a time over one connection; a gateway opens more connections when it needs them.
 const STREAMS_OF_CONNECTION: u32 = 1024;
@@ -55,7 +55,7 @@ pub(crate) trait Service: Clone + Send + 'static {
 /// sends new requests elsewhere; then the listener closes, and open requests have [`GRACE_PERIOD`] to finish.
 pub(crate) async fn serve<S: Service>(
     service: S,
-    fleet: &Fleet,
+    servers: &Servers,
     listener: TcpListener,
     end: impl Future<Output = ()>,
     drain: Duration,
@@ -65,7 +65,7 @@ pub(crate) async fn serve<S: Service>(
         end.await;
         is_serving.send_replace(false);
         tokio::time::sleep(drain).await;
-        fleet.close_streams();
+        servers.close_streams();
     };
     let mut http = http2::Builder::new(TokioExecutor::new());
     http.timer(TokioTimer::new())
@@ -90,7 +90,7 @@ pub(crate) async fn serve<S: Service>(
         limit_hint: ": half the files that the service may open (`ulimit -n`), at most 16384",
         read_buffer: None,
     };
-    let warn = |text| fleet.report(Event::warning(text));
+    let warn = |text| servers.report(Event::warning(text));
     let open = accept(listener, options, connect, drop::<TcpStream>, warn, end).await;
     let _ = tokio::time::timeout(GRACE_PERIOD, open).await;
 }

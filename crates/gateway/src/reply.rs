@@ -3,13 +3,19 @@
 use bytes::Bytes;
 use hyper::http::response::Parts;
 
-use super::direction::Direction;
-use super::headers;
-use super::wire::{
+use crate::headers;
+use crate::wire::{
     BodyMutation, BodyResponse, CommonResponse, HeaderMutation, HeadersResponse, HttpStatus,
     ImmediateResponse, Kind, ProcessingResponse, Reply, StreamedBodyResponse, Struct,
     TrailersResponse, Value,
 };
+
+/// Which way a message of Envoy goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Request,
+    Response,
+}
 
 fn message(reply: Reply) -> ProcessingResponse {
     ProcessingResponse { response: Some(reply), dynamic_metadata: None }
