@@ -19,7 +19,7 @@ use crate::grpc::{Code, Delivered, Messages, ReplySender, Status, wrong};
 use crate::handover::{Handover, ToEnvoy, Waiting};
 use crate::headers::{changes, correct_length, request_head, response_head, set_status};
 use crate::reply::{Direction, immediate, with_retry};
-use crate::wire::{HttpBody, HttpHeaders, ProcessingRequest, ProcessingResponse, Received};
+use crate::wire::{HeaderMutation, HttpHeaders, ProcessingRequest, ProcessingResponse, Received};
 
 /// The most bytes of one piece of a body: what Envoy recommends.
 const MAX_PIECE: usize = 64 << 10;
@@ -235,18 +235,17 @@ impl Exchange {
 
     /// Lets everything through: sends back what Envoy sends.
     pub(super) async fn pass_on(mut self) -> Result<(), Status> {
-        self.send(Direction::Request.headers(None)).await?;
+        let (request, response) = (Direction::Request, Direction::Response);
+        let unchanged = HeaderMutation::default;
+        self.send(request.headers(unchanged())).await?;
         while let Some(Delivered { message, memory: _memory }) = self.inbound.next().await? {
-            let piece = |direction: Direction, body: HttpBody| {
-                direction.piece(body.body, body.end_of_stream)
-            };
             let reply = match message.request {
-                Some(Received::RequestHeaders(_)) => Direction::Request.headers(None),
-                Some(Received::ResponseHeaders(_)) => Direction::Response.headers(None),
-                Some(Received::RequestBody(body)) => piece(Direction::Request, body),
-                Some(Received::ResponseBody(body)) => piece(Direction::Response, body),
-                Some(Received::RequestTrailers(_)) => Direction::Request.trailers(),
-                Some(Received::ResponseTrailers(_)) => Direction::Response.trailers(),
+                Some(Received::RequestHeaders(_)) => request.headers(unchanged()),
+                Some(Received::ResponseHeaders(_)) => response.headers(unchanged()),
+                Some(Received::RequestBody(it)) => request.piece(it.body, it.end_of_stream),
+                Some(Received::ResponseBody(it)) => response.piece(it.body, it.end_of_stream),
+                Some(Received::RequestTrailers(_)) => request.trailers(),
+                Some(Received::ResponseTrailers(_)) => response.trailers(),
                 None => continue,
             };
             self.send(reply).await?;

@@ -14,12 +14,13 @@ use toolbond_guard::gateway::Servers;
 use toolbond_guard::{Event, Fleet};
 
 use crate::exchange::Exchange;
-use crate::grpc::{
-    self, Code, Delivered, Messages, Replies, ReplySender, Service, Status, replies,
-};
+use crate::grpc::{self, Code, Delivered, Messages, Replies, ReplySender, Status, replies};
 use crate::mode;
 use crate::route::named_server;
 use crate::wire::{ProcessingRequest, Received};
+
+/// The service of Envoy.
+const NAME: &str = "envoy.service.ext_proc.v3.ExternalProcessor";
 
 /// The most HTTP requests at a time, over all connections of Envoy, unless another limit is set.
 const MAX_STREAMS: usize = 16_384;
@@ -61,7 +62,9 @@ impl ExtProc {
         drain: Duration,
     ) -> LocalBoxFuture<'static, ()> {
         let servers = self.servers.clone();
-        Box::pin(async move { grpc::serve(self, &servers, listener, end, drain).await })
+        let answer =
+            move |method: &str, request| (method == "Process").then(|| self.answer(request));
+        Box::pin(async move { grpc::serve(NAME, answer, &servers, listener, end, drain).await })
     }
 
     /// Answers the messages of one HTTP request.
@@ -106,15 +109,9 @@ impl ExtProc {
         }
         exchange.check(headers, &server).await
     }
-}
 
-impl Service for ExtProc {
-    const NAME: &'static str = "envoy.service.ext_proc.v3.ExternalProcessor";
-
-    fn answer(&self, method: &str, request: Request<Incoming>) -> Option<Replies> {
-        if method != "Process" {
-            return None;
-        }
+    /// Answers the gRPC request for one HTTP request.
+    fn answer(&self, request: Request<Incoming>) -> Replies {
         let (parts, body) = request.into_parts();
         let max = self.servers.max_message().saturating_add(BESIDE_BODY);
         let inbound = Messages::new(body, max, self.servers.memory());
@@ -128,6 +125,6 @@ impl Service for ExtProc {
                 sender.end(status).await;
             }
         });
-        Some(replies)
+        replies
     }
 }

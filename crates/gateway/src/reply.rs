@@ -1,9 +1,10 @@
 //! Messages to Envoy.
 
 use bytes::Bytes;
+use hyper::HeaderMap;
 use hyper::http::response::Parts;
 
-use crate::headers;
+use crate::headers::changes;
 use crate::wire::{
     BodyMutation, BodyResponse, CommonResponse, HeaderMutation, HeadersResponse, HttpStatus,
     ImmediateResponse, Kind, ProcessingResponse, Reply, StreamedBodyResponse, Struct,
@@ -23,7 +24,8 @@ fn message(reply: Reply) -> ProcessingResponse {
 
 impl Direction {
     /// Lets headers go on, with these changes.
-    pub(super) fn headers(self, header_mutation: Option<HeaderMutation>) -> ProcessingResponse {
+    pub(super) fn headers(self, changes: HeaderMutation) -> ProcessingResponse {
+        let header_mutation = (changes != HeaderMutation::default()).then_some(changes);
         let response = CommonResponse { header_mutation, body_mutation: None };
         let response = HeadersResponse { response: Some(response) };
         message(match self {
@@ -70,7 +72,7 @@ pub(super) fn with_retry(reply: ProcessingResponse, is_safe: bool) -> Processing
 pub(super) fn immediate(parts: &Parts, body: Bytes) -> ProcessingResponse {
     message(Reply::ImmediateResponse(ImmediateResponse {
         status: Some(HttpStatus { code: i32::from(parts.status.as_u16()) }),
-        headers: Some(headers::all(&parts.headers)),
+        headers: Some(changes(&HeaderMap::new(), &parts.headers)),
         body,
         details: "toolbond".to_owned(),
     }))

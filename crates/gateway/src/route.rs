@@ -1,5 +1,6 @@
 //! Which server a request is for.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use hyper::HeaderMap;
@@ -53,14 +54,11 @@ fn attribute<'a>(attributes: &'a HashMap<String, Struct>, name: &str) -> Option<
     })
 }
 
-fn path(headers: &HttpHeaders) -> String {
-    let all = headers.headers.iter().flat_map(|all| &all.headers);
-    let path = all.clone().find(|header| header.key == ":path");
-    path.map_or_else(String::new, |path| {
-        if path.raw_value.is_empty() {
-            path.value.clone()
-        } else {
-            String::from_utf8_lossy(&path.raw_value).into_owned()
-        }
-    })
+fn path(headers: &HttpHeaders) -> Cow<'_, str> {
+    let mut all = headers.headers.iter().flat_map(|all| &all.headers);
+    match all.find(|header| header.key == ":path") {
+        Some(path) if path.raw_value.is_empty() => Cow::Borrowed(&path.value),
+        Some(path) => String::from_utf8_lossy(&path.raw_value),
+        None => Cow::Borrowed(""),
+    }
 }

@@ -94,7 +94,7 @@ impl Server {
         self.0.server().rules().settings.is_inspecting()
     }
 
-    /// Tells the operator of an event, unless that was the last one.
+    /// Tells the operator of an event, unless one with the same text was reported before.
     pub fn report_once(&self, event: Event) {
         self.0.server().report_event_once(event);
     }

@@ -43,7 +43,7 @@ enum ServingStatus {
 /// Answers a request for `method` about the service `name`, which is healthy while `is_serving`.
 pub(super) fn answer(
     name: &'static str,
-    is_serving: watch::Receiver<bool>,
+    is_serving: &watch::Receiver<bool>,
     method: &str,
     request: Request<Incoming>,
 ) -> Option<Replies> {
@@ -54,6 +54,7 @@ pub(super) fn answer(
     };
     // Requests and replies are small.
     let (sender, replies) = replies(1, &Arc::default());
+    let is_serving = is_serving.clone();
     tokio::spawn(async move {
         let told = tell(name, is_serving, is_watching, request, &sender);
         if let Err(status) = told.await {

@@ -14,9 +14,11 @@ mod watch;
 use std::sync::{Arc, Mutex};
 
 use ahash::AHashMap;
+use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue, LOCATION};
+use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
 pub(crate) use self::endpoint::ClientPath;
@@ -24,7 +26,7 @@ use self::endpoint::endpoint_of;
 use self::list::ListsUnderWay;
 pub use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
-use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
+use crate::http::respond::{Body, forward, full, plain, refuse, remove_hop_by_hop};
 use crate::http::{Client, UpstreamError, parse_upstream};
 use crate::memory::MemoryLimit;
 use crate::process::{ProcessLimits, Processes, Target};
@@ -249,6 +251,15 @@ impl Proxy {
     /// The server's URL.
     pub(crate) fn upstream(&self) -> &Uri {
         &self.upstream
+    }
+}
+
+/// Sends requests to the server itself.
+impl Next for Proxy {
+    type Body = Incoming;
+
+    async fn send(&self, parts: Parts, body: Bytes) -> Result<Response<Incoming>, String> {
+        self.request(parts.method, &parts.uri, parts.headers, full(body)).await
     }
 }
 

@@ -2,11 +2,9 @@
 
 use bytes::Bytes;
 use hyper::Response;
-use hyper::body::Incoming;
 use hyper::http::request::Parts;
 
-use super::Proxy;
-use crate::http::respond::{BoxError, full};
+use crate::http::respond::BoxError;
 
 /// The body of a response of the server.
 pub trait ResponseBody:
@@ -34,13 +32,4 @@ pub trait Next: Sync {
         parts: Parts,
         body: Bytes,
     ) -> impl Future<Output = Result<Response<Self::Body>, String>> + Send;
-}
-
-/// Sends requests to the server itself.
-impl Next for Proxy {
-    type Body = Incoming;
-
-    async fn send(&self, parts: Parts, body: Bytes) -> Result<Response<Incoming>, String> {
-        self.request(parts.method, &parts.uri, parts.headers, full(body)).await
-    }
 }
