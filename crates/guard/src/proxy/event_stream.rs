@@ -176,7 +176,7 @@ impl<B: ResponseBody> EventStream<B> {
         if self.proxy.server.rules().settings.is_replica
             && memchr::memmem::find(&text, b"notifications/tools/list_changed").is_some()
         {
-            self.proxy.forget_lists();
+            self.proxy.sessions.forget_lists();
         }
         let origin = *origin;
         let session = Arc::clone(&exchange.session);
