@@ -6,9 +6,8 @@ use hyper::http::response::Parts;
 
 use crate::headers::changes;
 use crate::wire::{
-    BodyMutation, BodyResponse, CommonResponse, HeaderMutation, HeadersResponse, HttpStatus,
-    ImmediateResponse, Kind, ProcessingResponse, Reply, StreamedBodyResponse, Struct,
-    TrailersResponse, Value,
+    BodyMutation, CommonResponse, HeaderMutation, HttpStatus, ImmediateResponse, Kind,
+    PartResponse, ProcessingResponse, Reply, StreamedBodyResponse, Struct, Trailers, Value,
 };
 
 /// Which way a message of Envoy goes.
@@ -27,7 +26,7 @@ impl Direction {
     pub(super) fn headers(self, changes: HeaderMutation) -> ProcessingResponse {
         let header_mutation = (changes != HeaderMutation::default()).then_some(changes);
         let response = CommonResponse { header_mutation, body_mutation: None };
-        let response = HeadersResponse { response: Some(response) };
+        let response = PartResponse { response: Some(response) };
         message(match self {
             Self::Request => Reply::RequestHeaders(response),
             Self::Response => Reply::ResponseHeaders(response),
@@ -39,7 +38,7 @@ impl Direction {
         let piece = StreamedBodyResponse { body, end_of_stream };
         let body_mutation = Some(BodyMutation { streamed_response: Some(piece) });
         let response = CommonResponse { header_mutation: None, body_mutation };
-        let response = BodyResponse { response: Some(response) };
+        let response = PartResponse { response: Some(response) };
         message(match self {
             Self::Request => Reply::RequestBody(response),
             Self::Response => Reply::ResponseBody(response),
@@ -49,8 +48,8 @@ impl Direction {
     /// Lets trailers go on.
     pub(super) fn trailers(self) -> ProcessingResponse {
         message(match self {
-            Self::Request => Reply::RequestTrailers(TrailersResponse {}),
-            Self::Response => Reply::ResponseTrailers(TrailersResponse {}),
+            Self::Request => Reply::RequestTrailers(Trailers {}),
+            Self::Response => Reply::ResponseTrailers(Trailers {}),
         })
     }
 }
