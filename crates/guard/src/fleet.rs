@@ -40,25 +40,25 @@ pub enum FleetError {
 pub struct Fleet {
     router: Arc<Router>,
     status_page: Arc<StatusPage>,
-    listener: Arc<dyn Listener>,
+    pub(crate) listener: Arc<dyn Listener>,
     watchdog: fn(u32) -> Option<Watchdog>,
-    memory: Arc<MemoryLimit>,
+    pub(crate) memory: Arc<MemoryLimit>,
     telemetry: Option<Telemetry>,
-    state: Mutex<State>,
+    pub(crate) state: Mutex<State>,
 }
 
-struct State {
+pub(crate) struct State {
     config: Config,
     client: Client,
-    members: BTreeMap<String, Member>,
+    pub(crate) members: BTreeMap<String, Member>,
 }
 
 /// One server, as it was configured.
 #[derive(Clone)]
-struct Member {
-    config: ServerConfig,
+pub(crate) struct Member {
+    pub(crate) config: ServerConfig,
     defaults: Terms,
-    backend: Backend,
+    pub(crate) backend: Backend,
 }
 
 impl std::fmt::Debug for Fleet {
@@ -109,58 +109,6 @@ impl Fleet {
     #[must_use]
     pub fn status_page(&self) -> &Arc<StatusPage> {
         &self.status_page
-    }
-
-    /// The server on HTTP with this name.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn proxy(&self, name: &str) -> Option<Arc<Proxy>> {
-        self.router.proxy(name)
-    }
-
-    /// The server on HTTP that the route `name` of Envoy leads to: by its `routes`, else the one of this name.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn proxy_of_route(&self, name: &str) -> Option<Arc<Proxy>> {
-        let server = {
-            let state = lock(&self.state);
-            let has_route = |(_, member): &(&String, &Member)| member.config.has_route(name);
-            state.members.iter().find(has_route).map(|(server, _)| server.clone())
-        };
-        self.proxy(server.as_deref().unwrap_or(name))
-    }
-
-    /// The server on HTTP, if there is only one server.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn only_proxy(&self) -> Option<Arc<Proxy>> {
-        self.router.only_proxy()
-    }
-
-    /// The memory limit of all servers.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn memory(&self) -> &Arc<MemoryLimit> {
-        &self.memory
-    }
-
-    /// The most bytes of one message, for any of the servers.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn max_message(&self) -> usize {
-        let max = |backend: &Backend| backend.server().rules().settings.max_message;
-        self.router
-            .backends()
-            .iter()
-            .map(max)
-            .max()
-            .unwrap_or(toolbond_guard_core::settings::MAX_MESSAGE)
-    }
-
-    /// Closes the streams that never end by themselves.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn close_streams(&self) {
-        self.router.backends().iter().for_each(Backend::close_streams);
-    }
-
-    #[cfg(feature = "grpc")]
-    pub(crate) fn report(&self, event: Event) {
-        self.listener.on_event(event);
     }
 
     /// Applies another configuration. Sessions of servers that remain go on; the others end.

@@ -9,18 +9,15 @@
 //! - [`stdio`] is for a client and a server on standard input and output.
 //! - [`Proxy`] is for clients and a server on Streamable HTTP, [`Processes`] for clients on HTTP and a
 //!   server that is a process. A [`Router`] serves them at one address.
-//! - `ExtProc` (feature `grpc`) is a service for Envoy, in front of servers on HTTP.
 //! - [`config`] reads `toolbond.toml`, and a [`Fleet`] serves the servers in it.
 //! - [`live`] asks a running server for its tools.
 
 mod child;
 pub mod config;
 mod environment;
-#[cfg(feature = "grpc")]
-mod ext_proc;
 mod fleet;
-#[cfg(feature = "grpc")]
-mod grpc;
+#[doc(hidden)]
+pub mod gateway;
 pub mod http;
 pub mod live;
 mod log_export;
@@ -48,8 +45,6 @@ mod url;
 #[cfg(unix)]
 pub use child::watch;
 pub use child::{Child, Launch, StartError, Watchdog};
-#[cfg(feature = "grpc")]
-pub use ext_proc::ExtProc;
 pub use fleet::{Fleet, FleetError};
 pub use log_export::LogExport;
 pub use memory::{MAX_MEMORY, MemoryLimit};

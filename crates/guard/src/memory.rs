@@ -71,7 +71,7 @@ const SENDERS: usize = 4;
 /// No memory became free in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the guard holds as much as its memory limit allows (--max-memory); try again later")]
-pub(crate) struct NoMemory;
+pub struct NoMemory;
 
 /// Memory of one kind. Reservations of more than a part of it leave some to smaller ones, so that those
 /// need not wait for them.
@@ -109,7 +109,7 @@ struct Turn {
 
 /// Memory in use; free again when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Reservation {
+pub struct Reservation {
     share: Arc<Share>,
     sender: Option<Sender>,
     bytes: usize,
@@ -150,13 +150,6 @@ impl MemoryLimit {
     /// A reservation for a message of `sender`, of nothing yet.
     pub(crate) fn message(&self, sender: Sender) -> Reservation {
         Reservation::new(&self.messages, Some(sender))
-    }
-
-    /// Memory of `bytes`, whether or not the limit allows it.
-    pub(crate) fn reserve_now(&self, bytes: usize) -> Reservation {
-        let mut reservation = Reservation::new(&self.messages, None);
-        reservation.grow_now(bytes);
-        reservation
     }
 
     /// Memory for `bytes` that are kept only in case their client asks for them again, if there is any left.
@@ -250,7 +243,7 @@ impl Reservation {
     }
 
     /// Polls for what [`Reservation::grow`] waits for. A wait goes on where the last one stopped.
-    pub(crate) fn poll_grow(
+    pub fn poll_grow(
         &mut self,
         bytes: usize,
         context: &mut Context<'_>,
@@ -310,7 +303,8 @@ impl Reservation {
     }
 
     /// Another reservation for the same sender, of `bytes` whether or not the limit allows it.
-    pub(crate) fn another(&self, bytes: usize) -> Self {
+    #[must_use]
+    pub fn another(&self, bytes: usize) -> Self {
         let mut another = Self::new(&self.share, self.sender);
         another.grow_now(bytes);
         another
@@ -324,7 +318,7 @@ impl Reservation {
     }
 
     /// `bytes`, which hold this reservation until they are dropped.
-    pub(crate) fn attach(mut self, bytes: impl Into<Bytes>) -> Counted {
+    pub fn attach(mut self, bytes: impl Into<Bytes>) -> Counted {
         let bytes = bytes.into();
         self.grow_now(bytes.len());
         if self.bytes == 0 {

@@ -124,36 +124,6 @@ impl Router {
         self.0.store(Arc::new(routes));
     }
 
-    /// The server on HTTP with this name, among several.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn proxy(&self, name: &str) -> Option<Arc<Proxy>> {
-        match &self.0.load().backends {
-            Backends::Named(backends) => match backends.get(name)? {
-                Backend::Proxy(proxy) => Some(Arc::clone(proxy)),
-                Backend::Processes(_) => None,
-            },
-            Backends::One(_) => None,
-        }
-    }
-
-    /// The server on HTTP, if there is only one.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn only_proxy(&self) -> Option<Arc<Proxy>> {
-        match &self.0.load().backends {
-            Backends::Named(backends) if backends.len() == 1 => {
-                let (name, _) = backends.first_key_value()?;
-                self.proxy(name)
-            }
-            _ => None,
-        }
-    }
-
-    /// All servers.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn backends(&self) -> Vec<Backend> {
-        self.0.load().all()
-    }
-
     /// Answers the clients that connect to `listener` until `end` completes. Open requests then have ten
     /// seconds to finish.
     ///

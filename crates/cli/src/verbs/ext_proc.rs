@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolbond_gateway::ExtProc as Service;
 use toolbond_guard::config::{self, Config, Front};
-use toolbond_guard::{ExtProc as Service, Fleet, MAX_MEMORY, MemoryLimit};
+use toolbond_guard::{Fleet, MAX_MEMORY, MemoryLimit};
 use toolbond_listen::shutdown_signal_then_exit;
 
 use super::guard::{bind, runtime, serve_status};

@@ -1,4 +1,5 @@
-//! `toolbond-schema` and `toolbond-contract` cannot open a connection or a file: neither they nor what they depend on.
+//! `toolbond-schema`, `toolbond-contract` and `toolbond-guard-core` cannot open a connection or a file: neither they nor
+//! what they depend on.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,12 +10,24 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use toolbond_harness::files::root;
 
+/// The validator, the contract, and the conversation of the guard.
+const DECIDING: [&str; 3] = ["schema", "contract", "guard-core"];
+
 /// What code of a dependency has to name to open a connection.
 const SOCKETS: [&str; 3] = ["TcpStream", "UdpSocket", "UnixStream"];
 
 /// Crates that do so through a library of C, or through others.
-const CLIENTS: [&str; 8] =
-    ["curl", "curl-sys", "hyper", "native-tls", "openssl-sys", "reqwest", "rustls", "ureq"];
+const CLIENTS: [&str; 9] = [
+    "curl",
+    "curl-sys",
+    "hyper",
+    "native-tls",
+    "openssl-sys",
+    "reqwest",
+    "rustls",
+    "tokio",
+    "ureq",
+];
 
 /// What our own code has to name to open a connection, a file or a process.
 const OPENING: [&str; 9] = [
@@ -118,9 +131,10 @@ fn search(folder: &Path, names: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_validator_and_the_contract_depend_on_nothing_that_opens_a_connection() {
-    assert_eq!(connecting("toolbond-schema"), BTreeSet::new());
-    assert_eq!(connecting("toolbond-contract"), BTreeSet::new());
+fn what_decides_depends_on_nothing_that_opens_a_connection() {
+    for name in DECIDING {
+        assert_eq!(connecting(&format!("toolbond-{name}")), BTreeSet::new());
+    }
     // The same inspection finds them where they are.
     let fetch = connecting("toolbond-fetch");
     for name in ["hyper", "mio", "rustls", "socket2", "tokio", "toolbond-fetch"] {
@@ -129,10 +143,11 @@ fn the_validator_and_the_contract_depend_on_nothing_that_opens_a_connection() {
 }
 
 #[test]
-fn the_validator_and_the_contract_open_neither_connections_nor_files() {
+fn what_decides_opens_neither_connections_nor_files() {
     let opening = |name: &str| search(&root().join("crates").join(name).join("src"), &OPENING);
-    assert_eq!(opening("schema"), [""; 0]);
-    assert_eq!(opening("contract"), [""; 0]);
+    for name in DECIDING {
+        assert_eq!(opening(name), [""; 0]);
+    }
     let fetch = opening("fetch").join("\n");
     for name in ["std::net", "std::fs", "File::", "TcpStream", "tokio"] {
         assert!(fetch.contains(name), "{name}: {fetch}");

@@ -285,7 +285,6 @@ impl ServerConfig {
     }
 
     /// Whether the route `name` of Envoy leads to it.
-    #[cfg(feature = "grpc")]
     pub(crate) fn has_route(&self, name: &str) -> bool {
         let is_it = |route: &String| match route.strip_suffix('*') {
             Some(start) => name.starts_with(start),

@@ -16,14 +16,10 @@ pub(crate) use toolbond_guard_core::hop_by_hop::remove_hop_by_hop;
 use toolbond_guard_core::message::error;
 
 /// Why a body ended early.
-pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The body of a request or a response.
-pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
-
-/// Marks a response whose body is forwarded unchanged.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unchanged;
+pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 
 /// Forwards a response unchanged.
 pub(crate) fn forward<B>(response: Response<B>) -> Response<Body>
@@ -32,7 +28,6 @@ where
 {
     let (mut parts, body) = response.into_parts();
     remove_hop_by_hop(&mut parts.headers);
-    parts.extensions.insert(Unchanged);
     Response::from_parts(parts, body.map_err(Into::into).boxed_unsync())
 }
 

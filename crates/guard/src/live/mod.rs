@@ -2,7 +2,6 @@
 
 mod http;
 mod stdio;
-#[cfg(feature = "grpc")]
 mod watch;
 
 use std::io;
@@ -11,7 +10,6 @@ use serde_json::{Value, json};
 
 pub use self::http::tools as http_tools;
 pub use self::stdio::tools as stdio_tools;
-#[cfg(feature = "grpc")]
 pub(crate) use self::watch::watch;
 use toolbond_guard_core::conversation::{Endless, MAX_PAGES, Pages};
 use toolbond_guard_core::message::Id;

@@ -26,7 +26,7 @@ const MAX_EVENT: usize = 1 << 20;
 pub(crate) async fn watch(
     client: Client,
     url: Uri,
-    on_change: impl Fn() + Send,
+    on_change: impl FnMut() + Send,
 ) -> Result<(), ToolsError> {
     let mut remote = Remote::new(client, url, HeaderMap::new());
     let watched = listen(&mut remote, on_change).await;
@@ -34,7 +34,7 @@ pub(crate) async fn watch(
     watched
 }
 
-async fn listen(remote: &mut Remote, on_change: impl Fn() + Send) -> Result<(), ToolsError> {
+async fn listen(remote: &mut Remote, mut on_change: impl FnMut() + Send) -> Result<(), ToolsError> {
     let mut asked = 0;
     let response = match open(remote, &mut asked, Opening::Initialize).await? {
         None => remote.send(Method::GET, String::new()).await?,
@@ -56,7 +56,7 @@ async fn listen(remote: &mut Remote, on_change: impl Fn() + Send) -> Result<(), 
     let memory = Arc::clone(remote.pool.memory());
     let mut events = BodyEvents::new(response.into_body(), Sender::Asked, MAX_EVENT, &memory);
     while let Ok(Some(event)) = events.next().await {
-        take(remote, data(&event, &memory), &on_change).await?;
+        take(remote, data(&event, &memory), &mut on_change).await?;
     }
     Ok(())
 }
@@ -65,7 +65,7 @@ async fn listen(remote: &mut Remote, on_change: impl Fn() + Send) -> Result<(), 
 async fn take(
     remote: &mut Remote,
     event: Counted,
-    on_change: &(impl Fn() + Send),
+    on_change: &mut (impl FnMut() + Send),
 ) -> Result<(), ToolsError> {
     let Ok(text) = Text::read(&event) else { return Ok(()) };
     let Ok(message) = Message::read(&text) else { return Ok(()) };

@@ -173,11 +173,10 @@ impl<B: ResponseBody> EventStream<B> {
             return Some((event.into_bytes(), false));
         }
         // Other requests of the client may be in other sessions of this replica.
-        #[cfg(feature = "grpc")]
         if self.proxy.server.rules().settings.is_replica
             && memchr::memmem::find(&text, b"notifications/tools/list_changed").is_some()
         {
-            self.proxy.forget_lists();
+            self.proxy.sessions.forget_lists();
         }
         let origin = *origin;
         let session = Arc::clone(&exchange.session);

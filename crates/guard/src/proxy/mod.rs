@@ -9,23 +9,24 @@ mod param_headers;
 mod request;
 mod response;
 mod session;
-#[cfg(feature = "grpc")]
 mod watch;
 
 use std::sync::{Arc, Mutex};
 
 use ahash::AHashMap;
+use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue, LOCATION};
+use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
 pub(crate) use self::endpoint::ClientPath;
 use self::endpoint::endpoint_of;
 use self::list::ListsUnderWay;
-pub(crate) use self::next::{Next, Repeatable, ResponseBody};
+pub use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
-use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
+use crate::http::respond::{Body, forward, full, plain, refuse, remove_hop_by_hop};
 use crate::http::{Client, UpstreamError, parse_upstream};
 use crate::memory::MemoryLimit;
 use crate::process::{ProcessLimits, Processes, Target};
@@ -55,7 +56,6 @@ pub struct Proxy {
     /// Whether the streams that clients opened with GET are closed.
     is_closing: tokio::sync::watch::Sender<bool>,
     /// Whether the server is listened to for changes of its tool list.
-    #[cfg(feature = "grpc")]
     watched: watch::Watched,
 }
 
@@ -96,7 +96,6 @@ impl Proxy {
             bridged,
             asking: Mutex::default(),
             is_closing: tokio::sync::watch::Sender::new(false),
-            #[cfg(feature = "grpc")]
             watched: watch::Watched::default(),
         })
     }
@@ -116,7 +115,7 @@ impl Proxy {
         }
         let (parts, body) = request.into_parts();
         let body = body.map_err(Into::into).boxed_unsync();
-        match self.send(parts, body).await {
+        match self.request(parts.method, &parts.uri, parts.headers, body).await {
             Ok(response) => forward(response),
             Err(error) => refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &error),
         }
@@ -252,6 +251,15 @@ impl Proxy {
     /// The server's URL.
     pub(crate) fn upstream(&self) -> &Uri {
         &self.upstream
+    }
+}
+
+/// Sends requests to the server itself.
+impl Next for Proxy {
+    type Body = Incoming;
+
+    async fn send(&self, parts: Parts, body: Bytes) -> Result<Response<Incoming>, String> {
+        self.request(parts.method, &parts.uri, parts.headers, full(body)).await
     }
 }
 

@@ -2,14 +2,12 @@
 
 use bytes::Bytes;
 use hyper::Response;
-use hyper::body::Incoming;
 use hyper::http::request::Parts;
 
-use super::Proxy;
-use crate::http::respond::{Body, BoxError};
+use crate::http::respond::BoxError;
 
 /// The body of a response of the server.
-pub(crate) trait ResponseBody:
+pub trait ResponseBody:
     hyper::body::Body<Data = Bytes, Error: Into<BoxError> + Send> + Send + Unpin + 'static
 {
 }
@@ -21,10 +19,10 @@ impl<B> ResponseBody for B where
 
 /// Marks a request that may be sent again without harm.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Repeatable;
+pub struct Repeatable;
 
 /// Takes requests that were checked to the server, and brings back its responses.
-pub(crate) trait Next: Sync {
+pub trait Next: Sync {
     /// The body of a response.
     type Body: ResponseBody;
 
@@ -32,15 +30,6 @@ pub(crate) trait Next: Sync {
     fn send(
         &self,
         parts: Parts,
-        body: Body,
+        body: Bytes,
     ) -> impl Future<Output = Result<Response<Self::Body>, String>> + Send;
-}
-
-/// Sends requests to the server itself.
-impl Next for Proxy {
-    type Body = Incoming;
-
-    async fn send(&self, parts: Parts, body: Body) -> Result<Response<Incoming>, String> {
-        self.request(parts.method, &parts.uri, parts.headers, body).await
-    }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::BodyExt as _;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
@@ -15,7 +14,7 @@ use super::{Next, Proxy, Repeatable};
 use crate::http::body::read_body;
 use crate::http::media::{Media, media};
 use crate::http::named_revision;
-use crate::http::respond::{Body, BoxError, full, join, json, refuse, remove_hop_by_hop};
+use crate::http::respond::{Body, BoxError, join, json, refuse, remove_hop_by_hop};
 use crate::memory::Sender;
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
@@ -120,7 +119,7 @@ impl Proxy {
         let origin = Origin::Stream(exchange.stream);
         let answered = Answered { exchange, origin, replies, is_batch, is_rpc };
         let host = parts.headers.get(HOST).cloned();
-        let sent = next.send(parts, full(body)).await;
+        let sent = next.send(parts, body).await;
         match sent.and_then(|response| self.keep_redirect(response, is_rpc, host.as_ref())) {
             Ok(response) => self.check_response(answered, response).await,
             Err(reason) => answered.fail(StatusCode::BAD_GATEWAY, &reason),
@@ -222,9 +221,8 @@ impl Proxy {
         let is_delete = parts.method == Method::DELETE;
         let is_rpc = !is_delete && (listens || matches!(origin, Origin::Resumed(_)));
         let host = parts.headers.get(HOST).cloned();
-        let body = http_body_util::Empty::new().map_err(|never| match never {}).boxed_unsync();
         let answered = Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc };
-        let sent = next.send(parts, body).await;
+        let sent = next.send(parts, Bytes::new()).await;
         if is_delete && sent.is_ok() {
             self.sessions.forget(&key);
         }

@@ -134,10 +134,11 @@ impl Sessions {
         has_room
     }
 
-    /// All sessions.
-    #[cfg(feature = "grpc")]
-    pub(super) fn all(&self) -> Vec<Arc<Session>> {
-        lock(&self.0).sessions.values().map(|(session, _)| Arc::clone(session)).collect()
+    /// Forgets the tool lists of all sessions.
+    pub(super) fn forget_lists(&self) {
+        let all: Vec<_> =
+            lock(&self.0).sessions.values().map(|(session, _)| Arc::clone(session)).collect();
+        all.iter().for_each(|session| drive(session, |it, _| it.on_tools_changed()));
     }
 
     /// Forgets the session with this key, which has ended.

@@ -8,7 +8,6 @@ use tokio::time::{Instant, sleep};
 
 use super::Proxy;
 use crate::live::{ToolsError, watch};
-use crate::runtime::drive::drive;
 use toolbond_guard_core::event::Event;
 
 /// How long a server that is not used is listened to.
@@ -35,13 +34,6 @@ impl Proxy {
             tokio::spawn(run(Arc::downgrade(self)));
         }
     }
-
-    /// Forgets the tool lists of all sessions.
-    pub(super) fn forget_lists(&self) {
-        for session in self.sessions.all() {
-            drive(&session, |it, _| it.on_tools_changed());
-        }
-    }
 }
 
 async fn run(proxy: Weak<Proxy>) {
@@ -57,20 +49,18 @@ async fn run(proxy: Weak<Proxy>) {
         }
         let (client, url) = (strong.client.clone(), strong.upstream.clone());
         drop(strong);
-        let weak = proxy.clone();
-        let is_open = Arc::new(AtomicBool::new(false));
-        let opened = Arc::clone(&is_open);
-        let on_change = move || {
-            opened.store(true, Ordering::Relaxed);
-            if let Some(proxy) = weak.upgrade() {
-                proxy.forget_lists();
+        let mut is_open = false;
+        let on_change = || {
+            is_open = true;
+            if let Some(proxy) = proxy.upgrade() {
+                proxy.sessions.forget_lists();
             }
         };
         let ended = watch(client, url, on_change).await;
         let Some(strong) = proxy.upgrade() else { return };
-        if is_open.load(Ordering::Relaxed) {
+        if is_open {
             // What changes while nobody listens is not heard of.
-            strong.forget_lists();
+            strong.sessions.forget_lists();
             pause = PAUSES.0;
         }
         let wait = match ended {

@@ -1,15 +1,21 @@
 //! Messages to Envoy.
 
 use bytes::Bytes;
+use hyper::HeaderMap;
 use hyper::http::response::Parts;
 
-use super::direction::Direction;
-use super::headers;
-use super::wire::{
-    BodyMutation, BodyResponse, CommonResponse, HeaderMutation, HeadersResponse, HttpStatus,
-    ImmediateResponse, Kind, ProcessingResponse, Reply, StreamedBodyResponse, Struct,
-    TrailersResponse, Value,
+use crate::headers::changes;
+use crate::wire::{
+    BodyMutation, CommonResponse, HeaderMutation, HttpStatus, ImmediateResponse, Kind,
+    PartResponse, ProcessingResponse, Reply, StreamedBodyResponse, Struct, Trailers, Value,
 };
+
+/// Which way a message of Envoy goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Request,
+    Response,
+}
 
 fn message(reply: Reply) -> ProcessingResponse {
     ProcessingResponse { response: Some(reply), dynamic_metadata: None }
@@ -17,9 +23,10 @@ fn message(reply: Reply) -> ProcessingResponse {
 
 impl Direction {
     /// Lets headers go on, with these changes.
-    pub(super) fn headers(self, header_mutation: Option<HeaderMutation>) -> ProcessingResponse {
+    pub(super) fn headers(self, changes: HeaderMutation) -> ProcessingResponse {
+        let header_mutation = (changes != HeaderMutation::default()).then_some(changes);
         let response = CommonResponse { header_mutation, body_mutation: None };
-        let response = HeadersResponse { response: Some(response) };
+        let response = PartResponse { response: Some(response) };
         message(match self {
             Self::Request => Reply::RequestHeaders(response),
             Self::Response => Reply::ResponseHeaders(response),
@@ -31,7 +38,7 @@ impl Direction {
         let piece = StreamedBodyResponse { body, end_of_stream };
         let body_mutation = Some(BodyMutation { streamed_response: Some(piece) });
         let response = CommonResponse { header_mutation: None, body_mutation };
-        let response = BodyResponse { response: Some(response) };
+        let response = PartResponse { response: Some(response) };
         message(match self {
             Self::Request => Reply::RequestBody(response),
             Self::Response => Reply::ResponseBody(response),
@@ -41,8 +48,8 @@ impl Direction {
     /// Lets trailers go on.
     pub(super) fn trailers(self) -> ProcessingResponse {
         message(match self {
-            Self::Request => Reply::RequestTrailers(TrailersResponse {}),
-            Self::Response => Reply::ResponseTrailers(TrailersResponse {}),
+            Self::Request => Reply::RequestTrailers(Trailers {}),
+            Self::Response => Reply::ResponseTrailers(Trailers {}),
         })
     }
 }
@@ -64,7 +71,7 @@ pub(super) fn with_retry(reply: ProcessingResponse, is_safe: bool) -> Processing
 pub(super) fn immediate(parts: &Parts, body: Bytes) -> ProcessingResponse {
     message(Reply::ImmediateResponse(ImmediateResponse {
         status: Some(HttpStatus { code: i32::from(parts.status.as_u16()) }),
-        headers: Some(headers::all(&parts.headers)),
+        headers: Some(changes(&HeaderMap::new(), &parts.headers)),
         body,
         details: "toolbond".to_owned(),
     }))

@@ -7,7 +7,7 @@ use envoy_types::pb::envoy::service::ext_proc::v3 as full;
 use envoy_types::pb::google::protobuf as json;
 use prost::Message;
 
-use super::wire::{BodySendMode, HttpTrailers, ProcessingRequest, Received, Struct, Value};
+use crate::wire::{BodySendMode, ProcessingRequest, Received, Struct, Trailers, Value};
 
 /// Requests and responses of the types that are in scope. Every field has a value that is not the default, and that no
 /// other field of its message has.
@@ -94,7 +94,10 @@ macro_rules! messages {
 }
 
 mod ours {
-    use super::super::wire::*;
+    use crate::wire::{
+        PartResponse as BodyResponse, PartResponse as HeadersResponse, Trailers as HttpTrailers,
+        Trailers as TrailersResponse, *,
+    };
 
     fn streamed(piece: StreamedBodyResponse) -> BodyMutation {
         BodyMutation { streamed_response: Some(piece) }
@@ -114,7 +117,7 @@ mod generated {
     use super::full::*;
     use super::json::value::Kind;
     use super::json::{Struct, Value};
-    use crate::ext_proc::wire::BodySendMode;
+    use crate::wire::BodySendMode;
     use envoy_types::pb::envoy::r#type::v3::HttpStatus;
 
     fn streamed(piece: StreamedBodyResponse) -> BodyMutation {
@@ -174,7 +177,7 @@ fn fields_that_are_not_used_are_skipped() {
     let read = ProcessingRequest::decode(&*sent.encode_to_vec()).unwrap();
     let value = Struct { fields: [("b".to_owned(), Value { kind: None })].into() };
     let expected = ProcessingRequest {
-        request: Some(Received::RequestTrailers(HttpTrailers {})),
+        request: Some(Received::RequestTrailers(Trailers {})),
         attributes: [("a".to_owned(), value)].into(),
         ..Default::default()
     };

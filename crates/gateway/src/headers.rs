@@ -5,7 +5,7 @@ use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
 use hyper::http::request;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
-use super::wire::{
+use crate::wire::{
     HeaderAppendAction, HeaderMutation, HeaderValue as EnvoyHeader, HeaderValueOption, HttpHeaders,
 };
 
@@ -24,16 +24,15 @@ fn split(headers: HttpHeaders) -> Result<(Vec<(String, Bytes)>, HeaderMap), Stri
             pseudo.push((key, value.into()));
             continue;
         }
-        let wrong = |_| format!("Envoy sent a header of a wrong form: {}", shown(&key));
-        let name = HeaderName::from_bytes(key.as_bytes()).map_err(|error| wrong(error.to_string()));
-        let value = HeaderValue::from_maybe_shared(Bytes::from(value));
-        map.append(name?, value.map_err(|error| wrong(error.to_string()))?);
+        let name = HeaderName::from_bytes(key.as_bytes());
+        let (Ok(name), Ok(value)) = (name, HeaderValue::from_maybe_shared(Bytes::from(value)))
+        else {
+            let key: String = key.chars().take(60).collect();
+            return Err(format!("Envoy sent a header of a wrong form: {key}"));
+        };
+        map.append(name, value);
     }
     Ok((pseudo, map))
-}
-
-fn shown(text: &str) -> String {
-    text.chars().take(60).collect()
 }
 
 fn pseudo_header<'a>(
@@ -77,8 +76,8 @@ pub(super) fn response_head<B>(headers: HttpHeaders, body: B) -> Result<Response
     Ok(response)
 }
 
-/// How `before` becomes `after`; `None` where both are the same. The length of the body is left to [`correct_length`].
-pub(super) fn changes(before: &HeaderMap, after: &HeaderMap) -> Option<HeaderMutation> {
+/// How `before` becomes `after`. The length of the body is left to [`correct_length`].
+pub(super) fn changes(before: &HeaderMap, after: &HeaderMap) -> HeaderMutation {
     let is_ours = |name: &HeaderName| !OF_ENVOY.contains(name) && name != CONTENT_LENGTH;
     let mut mutation = HeaderMutation::default();
     for name in after.keys().filter(|name| is_ours(name)) {
@@ -92,13 +91,11 @@ pub(super) fn changes(before: &HeaderMap, after: &HeaderMap) -> Option<HeaderMut
     for name in before.keys().filter(|name| is_ours(name) && !after.contains_key(*name)) {
         mutation.remove_headers.push(name.as_str().to_owned());
     }
-    let is_empty = mutation.set_headers.is_empty() && mutation.remove_headers.is_empty();
-    (!is_empty).then_some(mutation)
+    mutation
 }
 
 /// Sets the status of a response.
-pub(super) fn set_status(mutation: &mut Option<HeaderMutation>, status: StatusCode) {
-    let mutation = mutation.get_or_insert_default();
+pub(super) fn set_status(mutation: &mut HeaderMutation, status: StatusCode) {
     set(mutation, ":status", status.as_str().as_bytes(), false);
 }
 
@@ -106,27 +103,16 @@ pub(super) fn set_status(mutation: &mut Option<HeaderMutation>, status: StatusCo
 ///
 /// Without a length Envoy sends a body in chunks, which some servers do not read.
 pub(super) fn correct_length(
-    mutation: &mut Option<HeaderMutation>,
+    mutation: &mut HeaderMutation,
     before: &HeaderMap,
     length: Option<usize>,
 ) {
     let Some(found) = before.get(CONTENT_LENGTH) else { return };
     match length.map(|length| length.to_string()) {
         Some(length) if found.as_bytes() == length.as_bytes() => {}
-        Some(length) => {
-            let mutation = mutation.get_or_insert_default();
-            set(mutation, CONTENT_LENGTH.as_str(), length.as_bytes(), false);
-        }
-        None => {
-            let removed = &mut mutation.get_or_insert_default().remove_headers;
-            removed.push(CONTENT_LENGTH.as_str().to_owned());
-        }
+        Some(length) => set(mutation, CONTENT_LENGTH.as_str(), length.as_bytes(), false),
+        None => mutation.remove_headers.push(CONTENT_LENGTH.as_str().to_owned()),
     }
-}
-
-/// All of `headers`, as changes.
-pub(super) fn all(headers: &HeaderMap) -> HeaderMutation {
-    changes(&HeaderMap::new(), headers).unwrap_or_default()
 }
 
 fn set(mutation: &mut HeaderMutation, name: &str, value: &[u8], is_added: bool) {

@@ -17,13 +17,13 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::BufStream;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use toolbond_guard::Event;
+use toolbond_guard::gateway::Servers;
 use toolbond_listen::{Options, accept, default_max_connections};
 
 pub(crate) use self::messages::{Delivered, Messages};
 pub(crate) use self::replies::{Replies, ReplySender, replies};
-pub(crate) use self::status::{Code, Status};
-use crate::fleet::Fleet;
-use toolbond_guard_core::event::Event;
+pub(crate) use self::status::{Code, Status, wrong};
 
 /// The most requests at a time over one connection; a gateway opens more connections when it needs them.
 const STREAMS_OF_CONNECTION: u32 = 1024;
@@ -42,20 +42,13 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// How long open requests may take after the service was asked to end.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
-/// A gRPC service of streams in both directions.
-pub(crate) trait Service: Clone + Send + 'static {
-    /// Its name, with its package.
-    const NAME: &'static str;
-
-    /// Answers a request for `method`; `None` if the service does not have it.
-    fn answer(&self, method: &str, request: Request<Incoming>) -> Option<Replies>;
-}
-
-/// Answers a gateway on `listener`. After `end`, the health check says so for the time `drain`, so that the gateway
+/// Answers a gateway on `listener`: requests for a method of the service `name` with `answer`, which has `None` for one
+/// that the service does not have. After `end`, the health check says so for the time `drain`, so that the gateway
 /// sends new requests elsewhere; then the listener closes, and open requests have [`GRACE_PERIOD`] to finish.
-pub(crate) async fn serve<S: Service>(
-    service: S,
-    fleet: &Fleet,
+pub(crate) async fn serve(
+    name: &'static str,
+    answer: impl Fn(&str, Request<Incoming>) -> Option<Replies> + Clone + Send + 'static,
+    servers: &Servers,
     listener: TcpListener,
     end: impl Future<Output = ()>,
     drain: Duration,
@@ -65,7 +58,7 @@ pub(crate) async fn serve<S: Service>(
         end.await;
         is_serving.send_replace(false);
         tokio::time::sleep(drain).await;
-        fleet.close_streams();
+        servers.close_streams();
     };
     let mut http = http2::Builder::new(TokioExecutor::new());
     http.timer(TokioTimer::new())
@@ -77,36 +70,31 @@ pub(crate) async fn serve<S: Service>(
         // connection, and with it the requests of all other clients.
         .max_pending_accept_reset_streams(STREAMS_OF_CONNECTION as usize);
     let connect = |stream| {
-        let (service, health) = (service.clone(), health.clone());
-        let answer = service_fn(move |request| {
-            let answered = answer(&service, &health, request);
-            std::future::ready(Ok::<_, Infallible>(answered))
+        let (answer, health) = (answer.clone(), health.clone());
+        let respond = service_fn(move |request: Request<Incoming>| {
+            let path = request.uri().path().to_owned();
+            let answered = match path.strip_prefix('/').and_then(|path| path.rsplit_once('/')) {
+                Some((service, method)) if service == name => answer(method, request),
+                Some((health::NAME, method)) => health::answer(name, &health, method, request),
+                _ => None,
+            };
+            std::future::ready(Ok::<_, Infallible>(response(answered)))
         });
         let stream = BufStream::with_capacity(BUFFER, BUFFER, stream);
-        http.serve_connection(TokioIo::new(stream), answer)
+        http.serve_connection(TokioIo::new(stream), respond)
     };
     let options = Options {
         max_connections: default_max_connections(),
         limit_hint: ": half the files that the service may open (`ulimit -n`), at most 16384",
         read_buffer: None,
     };
-    let warn = |text| fleet.report(Event::warning(text));
+    let warn = |text| servers.report(Event::warning(text));
     let open = accept(listener, options, connect, drop::<TcpStream>, warn, end).await;
     let _ = tokio::time::timeout(GRACE_PERIOD, open).await;
 }
 
-/// Answers a request by its path: `/SERVICE/METHOD`.
-fn answer<S: Service>(
-    service: &S,
-    health: &watch::Receiver<bool>,
-    request: Request<Incoming>,
-) -> Response<Replies> {
-    let path = request.uri().path().to_owned();
-    let answered = match path.strip_prefix('/').and_then(|path| path.rsplit_once('/')) {
-        Some((name, method)) if name == S::NAME => service.answer(method, request),
-        Some((health::NAME, method)) => health::answer(S::NAME, health.clone(), method, request),
-        _ => None,
-    };
+/// The response with these replies, or to a request that no service answers.
+fn response(answered: Option<Replies>) -> Response<Replies> {
     let unknown = || Status::new(Code::Unimplemented, "no such method").into();
     let mut response = Response::new(answered.unwrap_or_else(unknown));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));

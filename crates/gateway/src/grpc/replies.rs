@@ -9,10 +9,11 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use hyper::body::{Body, Frame};
 use prost::Message;
 use tokio::sync::mpsc;
+use toolbond_guard::MemoryLimit;
+use toolbond_guard::gateway::{Reservation, reserve};
 
 use super::messages::PREFIX;
 use super::status::{Code, Status};
-use crate::memory::{MemoryLimit, Reservation};
 
 /// Messages, each with its prefix and its memory, and the status at the end.
 type Reply = Result<(BytesMut, Reservation), Status>;
@@ -49,7 +50,7 @@ impl ReplySender {
             .encode(&mut bytes)
             .map_err(|error| Status::new(Code::Internal, error.to_string()))?;
         let gone = |_| Status::new(Code::Cancelled, "the gateway closed the stream");
-        let memory = self.1.reserve_now(bytes.len());
+        let memory = reserve(&self.1).another(bytes.len());
         self.0.send(Ok((bytes, memory))).await.map_err(gone)
     }
 

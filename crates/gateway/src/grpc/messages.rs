@@ -8,9 +8,10 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use prost::Message;
+use toolbond_guard::MemoryLimit;
+use toolbond_guard::gateway::{Reservation, reserve};
 
 use super::status::{Code, Status};
-use crate::memory::{MemoryLimit, Reservation, Sender};
 
 /// The bytes in front of each message: whether it is compressed, and its length.
 pub(super) const PREFIX: usize = 5;
@@ -37,7 +38,7 @@ pub(crate) struct Delivered<M> {
 impl<M: Message + Default> Messages<M> {
     /// The messages in `body`, of at most `max` bytes each.
     pub(crate) fn new(body: Incoming, max: usize, limit: &MemoryLimit) -> Self {
-        let (buffer, memory, frame) = (Vec::new(), limit.message(Sender::Client), Bytes::new());
+        let (buffer, memory, frame) = (Vec::new(), reserve(limit), Bytes::new());
         Self { body, buffer, memory, frame, max, message: PhantomData }
     }
 

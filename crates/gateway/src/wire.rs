@@ -34,9 +34,9 @@ pub(super) enum Received {
     #[prost(message, tag = "5")]
     ResponseBody(HttpBody),
     #[prost(message, tag = "6")]
-    RequestTrailers(HttpTrailers),
+    RequestTrailers(Trailers),
     #[prost(message, tag = "7")]
-    ResponseTrailers(HttpTrailers),
+    ResponseTrailers(Trailers),
 }
 
 /// How the filter of Envoy is configured.
@@ -92,8 +92,9 @@ pub(super) struct HttpBody {
     pub(super) end_of_stream: bool,
 }
 
+/// What Envoy calls `HttpTrailers`, and `TrailersResponse`.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct HttpTrailers {}
+pub(super) struct Trailers {}
 
 /// An object of JSON.
 #[derive(Clone, PartialEq, Message)]
@@ -132,35 +133,27 @@ pub(super) struct ProcessingResponse {
 #[derive(Clone, PartialEq, Oneof)]
 pub(super) enum Reply {
     #[prost(message, tag = "1")]
-    RequestHeaders(HeadersResponse),
+    RequestHeaders(PartResponse),
     #[prost(message, tag = "2")]
-    ResponseHeaders(HeadersResponse),
+    ResponseHeaders(PartResponse),
     #[prost(message, tag = "3")]
-    RequestBody(BodyResponse),
+    RequestBody(PartResponse),
     #[prost(message, tag = "4")]
-    ResponseBody(BodyResponse),
+    ResponseBody(PartResponse),
     #[prost(message, tag = "5")]
-    RequestTrailers(TrailersResponse),
+    RequestTrailers(Trailers),
     #[prost(message, tag = "6")]
-    ResponseTrailers(TrailersResponse),
+    ResponseTrailers(Trailers),
     #[prost(message, tag = "7")]
     ImmediateResponse(ImmediateResponse),
 }
 
+/// What Envoy calls `HeadersResponse` and `BodyResponse`.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct HeadersResponse {
+pub(super) struct PartResponse {
     #[prost(message, optional, tag = "1")]
     pub(super) response: Option<CommonResponse>,
 }
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct BodyResponse {
-    #[prost(message, optional, tag = "1")]
-    pub(super) response: Option<CommonResponse>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct TrailersResponse {}
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct CommonResponse {

@@ -29,6 +29,11 @@ pub(crate) struct Status {
     message: String,
 }
 
+/// The status of a request whose messages are not those of its service.
+pub(crate) fn wrong(reason: &str) -> Status {
+    Status::new(Code::InvalidArgument, reason)
+}
+
 impl Status {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }

@@ -1,18 +1,5 @@
 //! The contract as a service for Envoy: its filter `ext_proc` sends requests and responses here.
 
-mod body;
-mod direction;
-mod exchange;
-mod half;
-mod handover;
-mod headers;
-mod mode;
-mod reply;
-mod route;
-mod wire;
-#[cfg(test)]
-mod wire_tests;
-
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,15 +10,17 @@ use hyper::body::Incoming;
 use hyper::{HeaderMap, Request, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use toolbond_guard::gateway::Servers;
+use toolbond_guard::{Event, Fleet};
 
-use self::exchange::Exchange;
-use self::route::named_server;
-use self::wire::{ProcessingRequest, Received};
-use crate::fleet::Fleet;
-use crate::grpc::{
-    self, Code, Delivered, Messages, Replies, ReplySender, Service, Status, replies,
-};
-use toolbond_guard_core::event::Event;
+use crate::exchange::Exchange;
+use crate::grpc::{self, Code, Delivered, Messages, Replies, ReplySender, Status, replies};
+use crate::mode;
+use crate::route::named_server;
+use crate::wire::{ProcessingRequest, Received};
+
+/// The service of Envoy.
+const NAME: &str = "envoy.service.ext_proc.v3.ExternalProcessor";
 
 /// The most HTTP requests at a time, over all connections of Envoy, unless another limit is set.
 const MAX_STREAMS: usize = 16_384;
@@ -45,7 +34,7 @@ const MAX_REPLIES: usize = 4;
 /// Serves the servers of a configuration to Envoy.
 #[derive(Clone, Debug)]
 pub struct ExtProc {
-    fleet: Arc<Fleet>,
+    servers: Servers,
     max_streams: usize,
     streams: Arc<Semaphore>,
 }
@@ -54,7 +43,8 @@ impl ExtProc {
     /// Serves the servers of `fleet`, which are on HTTP.
     #[must_use]
     pub fn new(fleet: Arc<Fleet>) -> Self {
-        Self { fleet, max_streams: MAX_STREAMS, streams: Arc::new(Semaphore::new(MAX_STREAMS)) }
+        let (servers, streams) = (Servers::new(fleet), Arc::new(Semaphore::new(MAX_STREAMS)));
+        Self { servers, max_streams: MAX_STREAMS, streams }
     }
 
     /// Limits the HTTP requests at a time, over all connections of Envoy. The default is 16384.
@@ -71,8 +61,10 @@ impl ExtProc {
         end: LocalBoxFuture<'static, ()>,
         drain: Duration,
     ) -> LocalBoxFuture<'static, ()> {
-        let fleet = Arc::clone(&self.fleet);
-        Box::pin(async move { grpc::serve(self, &fleet, listener, end, drain).await })
+        let servers = self.servers.clone();
+        let answer =
+            move |method: &str, request| (method == "Process").then(|| self.answer(request));
+        Box::pin(async move { grpc::serve(NAME, answer, &servers, listener, end, drain).await })
     }
 
     /// Answers the messages of one HTTP request.
@@ -101,36 +93,29 @@ impl ExtProc {
             let reason = format!("{} requests are open, which is the limit", self.max_streams);
             return exchange.refuse(StatusCode::SERVICE_UNAVAILABLE, &reason).await;
         };
-        let proxy = match named_server(&self.fleet, metadata, &first.attributes, &headers) {
-            Ok(proxy) => proxy,
+        let server = match named_server(&self.servers, metadata, &first.attributes, &headers) {
+            Ok(server) => server,
             Err(reason) => {
-                self.fleet.report(Event::error(reason.clone()));
+                self.servers.report(Event::error(reason.clone()));
                 return exchange.refuse(StatusCode::NOT_FOUND, &reason).await;
             }
         };
         if let Some(reason) = mode::unusable(&first.protocol_config.unwrap_or_default()) {
-            proxy.server().report_event_once(Event::error(reason.clone()));
+            server.report_once(Event::error(reason.clone()));
             return exchange.refuse(StatusCode::INTERNAL_SERVER_ERROR, &reason).await;
         }
-        if !proxy.server().rules().settings.is_inspecting() {
+        if !server.is_inspecting() {
             return exchange.pass_on().await;
         }
-        proxy.keep_watching();
-        exchange.check(headers, &proxy).await
+        exchange.check(headers, &server).await
     }
-}
 
-impl Service for ExtProc {
-    const NAME: &'static str = "envoy.service.ext_proc.v3.ExternalProcessor";
-
-    fn answer(&self, method: &str, request: Request<Incoming>) -> Option<Replies> {
-        if method != "Process" {
-            return None;
-        }
+    /// Answers the gRPC request for one HTTP request.
+    fn answer(&self, request: Request<Incoming>) -> Replies {
         let (parts, body) = request.into_parts();
-        let max = self.fleet.max_message().saturating_add(BESIDE_BODY);
-        let inbound = Messages::new(body, max, self.fleet.memory());
-        let (sender, replies) = replies(MAX_REPLIES, self.fleet.memory());
+        let max = self.servers.max_message().saturating_add(BESIDE_BODY);
+        let inbound = Messages::new(body, max, self.servers.memory());
+        let (sender, replies) = replies(MAX_REPLIES, self.servers.memory());
         let service = self.clone();
         tokio::spawn(async move {
             let run = AssertUnwindSafe(service.run(&parts.headers, inbound, sender.clone()));
@@ -140,6 +125,6 @@ impl Service for ExtProc {
                 sender.end(status).await;
             }
         });
-        Some(replies)
+        replies
     }
 }

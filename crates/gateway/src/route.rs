@@ -1,13 +1,13 @@
 //! Which server a request is for.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use hyper::HeaderMap;
 
-use super::wire::{HttpHeaders, Kind, Struct};
-use crate::fleet::Fleet;
-use crate::proxy::Proxy;
+use toolbond_guard::gateway::{Server, Servers};
+
+use crate::wire::{HttpHeaders, Kind, Struct};
 
 /// The gRPC metadata with which the configuration of Envoy names the server.
 const METADATA: &str = "toolbond-server";
@@ -18,11 +18,11 @@ const ROUTE_NAME: &str = "xds.route_name";
 /// The server that Envoy names in the metadata, else by the name of its route, else by the path `/NAME/…`; or the only
 /// one there is. Fails if there is no such server.
 pub(super) fn named_server(
-    fleet: &Fleet,
+    servers: &Servers,
     metadata: &HeaderMap,
     attributes: &HashMap<String, Struct>,
     headers: &HttpHeaders,
-) -> Result<Arc<Proxy>, String> {
+) -> Result<Server, String> {
     let unknown = |what: &str, name: &str| {
         let name: String = name.chars().take(64).collect();
         format!(
@@ -31,20 +31,20 @@ pub(super) fn named_server(
     };
     if let Some(name) = metadata.get(METADATA) {
         let name = String::from_utf8_lossy(name.as_bytes());
-        return fleet.proxy(&name).ok_or_else(|| unknown("metadata toolbond-server", &name));
+        return servers.named(&name).ok_or_else(|| unknown("metadata toolbond-server", &name));
     }
     if let Some(name) = attribute(attributes, ROUTE_NAME) {
-        return fleet.proxy_of_route(name).ok_or_else(|| {
+        return servers.of_route(name).ok_or_else(|| {
             let name: String = name.chars().take(200).collect();
             format!("no server for route `{name}`: expected a server of this name, or with it in `routes`, in the configuration")
         });
     }
-    if let Some(only) = fleet.only_proxy() {
+    if let Some(only) = servers.only() {
         return Ok(only);
     }
     let path = path(headers);
     let name = path.trim_start_matches('/').split(['/', '?']).next().unwrap_or_default();
-    fleet.proxy(name).ok_or_else(|| unknown("path", name))
+    servers.named(name).ok_or_else(|| unknown("path", name))
 }
 
 fn attribute<'a>(attributes: &'a HashMap<String, Struct>, name: &str) -> Option<&'a str> {
@@ -54,14 +54,11 @@ fn attribute<'a>(attributes: &'a HashMap<String, Struct>, name: &str) -> Option<
     })
 }
 
-fn path(headers: &HttpHeaders) -> String {
-    let all = headers.headers.iter().flat_map(|all| &all.headers);
-    let path = all.clone().find(|header| header.key == ":path");
-    path.map_or_else(String::new, |path| {
-        if path.raw_value.is_empty() {
-            path.value.clone()
-        } else {
-            String::from_utf8_lossy(&path.raw_value).into_owned()
-        }
-    })
+fn path(headers: &HttpHeaders) -> Cow<'_, str> {
+    let mut all = headers.headers.iter().flat_map(|all| &all.headers);
+    match all.find(|header| header.key == ":path") {
+        Some(path) if path.raw_value.is_empty() => Cow::Borrowed(&path.value),
+        Some(path) => String::from_utf8_lossy(&path.raw_value),
+        None => Cow::Borrowed(""),
+    }
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::messages::{Delivered, Messages};
 use super::replies::{Replies, ReplySender, replies};
-use super::status::{Code, Status};
+use super::status::{Code, Status, wrong};
 
 /// The name of the service.
 pub(super) const NAME: &str = "grpc.health.v1.Health";
@@ -43,7 +43,7 @@ enum ServingStatus {
 /// Answers a request for `method` about the service `name`, which is healthy while `is_serving`.
 pub(super) fn answer(
     name: &'static str,
-    is_serving: watch::Receiver<bool>,
+    is_serving: &watch::Receiver<bool>,
     method: &str,
     request: Request<Incoming>,
 ) -> Option<Replies> {
@@ -54,6 +54,7 @@ pub(super) fn answer(
     };
     // Requests and replies are small.
     let (sender, replies) = replies(1, &Arc::default());
+    let is_serving = is_serving.clone();
     tokio::spawn(async move {
         let told = tell(name, is_serving, is_watching, request, &sender);
         if let Err(status) = told.await {
@@ -74,7 +75,7 @@ async fn tell(
     let body = request.into_body();
     let mut requests = Messages::<HealthCheckRequest>::new(body, MAX_REQUEST, &Arc::default());
     let Some(Delivered { message: request, .. }) = requests.next().await? else {
-        return Err(Status::new(Code::InvalidArgument, "expected a message"));
+        return Err(wrong("expected a message"));
     };
     let is_known = request.service.is_empty() || request.service == name;
     if !is_known && !is_watching {

@@ -1,7 +1,7 @@
 //! The body mode of Envoy's filter. Only in `FULL_DUPLEX_STREAMED` does a replica see a whole body before any of it leaves,
 //! and may it change all of it.
 
-use super::wire::{BodySendMode, ProtocolConfiguration};
+use crate::wire::{BodySendMode, ProtocolConfiguration};
 
 /// Why messages cannot be checked with this `config`, and the lines to write; `None` if they can be.
 pub(super) fn unusable(config: &ProtocolConfiguration) -> Option<String> {
