@@ -1,7 +1,6 @@
 //! Every script of `tests/scripts`, played every way that a guard can stand.
 
 mod bridged;
-#[cfg(feature = "grpc")]
 mod envoy;
 mod events;
 mod http;
@@ -103,7 +102,6 @@ fn with_a_modern_client_and_a_legacy_server() {
     play("modern-client", ModernClient::new);
 }
 
-#[cfg(feature = "grpc")]
 #[test]
 fn with_the_messages_of_envoy() {
     play("envoy", envoy::OverEnvoy::new);

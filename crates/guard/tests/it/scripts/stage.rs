@@ -59,7 +59,6 @@ pub(super) enum Seen<T> {
     /// A message for the server, and how to answer it if it is a request.
     Server(String, Option<T>),
     /// A request of the guard itself for the tool list, where that comes another way.
-    #[cfg(feature = "grpc")]
     List(String, T),
 }
 
