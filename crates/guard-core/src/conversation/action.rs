@@ -6,7 +6,8 @@ use bytes::Bytes;
 
 use super::job::Job;
 use crate::contract::header_changes::HeaderChange;
-use crate::message::{Id, Outgoing};
+use crate::era::cancelled;
+use crate::message::{Frame, Id, Outgoing};
 use crate::server::Server;
 
 /// A way to one client: standard output, or one HTTP request and what answers it.
@@ -105,4 +106,9 @@ pub enum Action {
     Unlisted { stream: StreamId, ask: Option<AskId> },
     /// Run this job and hand in its outcome.
     Judge(Box<Job>),
+}
+
+/// The notification that cancels the request `id`.
+pub(super) fn cancellation(id: &Id, reason: &str) -> Frame {
+    Frame::request(None, "notifications/cancelled", &cancelled(id, reason))
 }

@@ -1,6 +1,8 @@
 //! Messages between clients and a server of another era.
 
-use super::{Action, Conversation, Destination, Origin, StreamId};
+use super::action::{Action, Destination, StreamId};
+use super::link::Origin;
+use super::state::Conversation;
 use crate::era::{Bridge, Output, Translated, Users};
 use crate::message::{Frame, Message, Outgoing, Outline, Sent};
 

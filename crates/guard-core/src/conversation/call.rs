@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 use bytestring::ByteString;
 use toolbond_contract::Mode;
 
-use super::fetch::WaitingCall;
+use super::action::{Action, Destination};
 use super::from_server::SHOWN;
 use super::held::PartFate;
 use super::job::Check;
+use super::link::Link;
 use super::pending::Purpose;
-use super::{Action, Conversation, Destination, JobPurpose, Link};
+use super::running::JobPurpose;
+use super::state::Conversation;
+use super::waiting_call::WaitingCall;
 use crate::contract::arguments::{CheckedArguments, Clearance, Unchecked, check_arguments};
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::catalog::{Lookup, Tool};

@@ -6,10 +6,12 @@ use std::time::Instant;
 use bytestring::ByteString;
 use toolbond_contract::Revision;
 
-use super::fetch::{WaitingCall, changed};
+use super::action::{AskId, Destination, StreamId, Ticket};
 use super::held::{Fates, PartFate};
+use super::link::Link;
 use super::pending::{Key, NotAdded, Pending, Purpose};
-use super::{AskId, Conversation, Destination, Link, StreamId, Ticket};
+use super::state::Conversation;
+use super::waiting_call::{WaitingCall, changed};
 use crate::audience::Audience;
 use crate::caller::{Caller, keyed_hash};
 use crate::contract::budget::Budget;

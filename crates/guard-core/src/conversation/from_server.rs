@@ -7,21 +7,22 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use serde_json::json;
 
+use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::held::{Fates, PartFate};
 use super::job::Check;
+use super::job::JobOutcome;
+use super::link::{Link, Origin};
 use super::pending::{Pending, Purpose};
-use super::{
-    Action, AskId, Conversation, Destination, HeldAnswer, JobOutcome, JobPurpose, Link, Origin,
-    StreamId, Then, Ticket,
-};
+use super::running::{HeldAnswer, JobPurpose, Then};
+use super::state::Conversation;
 use crate::contract::budget::Budget;
 use crate::contract::list::PageFate;
 use crate::contract::result::ResultCheck;
 use crate::era::{Defaults, Translated};
 use crate::event::Event;
 use crate::json::edit::{Span, apply};
-use crate::json::fields::Fields;
 use crate::json::members::members;
+use crate::json::object::Fields;
 use crate::json::rope::Rope;
 use crate::message::{
     Envelope, Frame, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable, code,

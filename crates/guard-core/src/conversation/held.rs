@@ -3,10 +3,9 @@
 use bytestring::ByteString;
 use smallvec::SmallVec;
 
-use super::Conversation;
-use super::action::{Action, Destination, Ticket};
+use super::action::Destination;
 use crate::json::rope::Rope;
-use crate::message::{Changes, Envelope, Frame, Message, Outgoing, Parts, Sent};
+use crate::message::{Changes, Envelope};
 
 /// What becomes of one part of a message.
 #[derive(Debug)]
@@ -26,23 +25,23 @@ pub(super) enum PartFate {
 /// A message that is held.
 #[derive(Debug)]
 pub(super) struct Held {
-    text: ByteString,
+    pub(super) text: ByteString,
     /// Whether it is a batch; one that is not taken apart leaves as a whole.
-    is_batch: bool,
-    is_split: bool,
-    parts: Vec<HeldPart>,
+    pub(super) is_batch: bool,
+    pub(super) is_split: bool,
+    pub(super) parts: Vec<HeldPart>,
 }
 
 #[derive(Debug)]
-struct HeldPart {
-    part: Envelope,
-    to: Destination,
-    fate: PartFate,
+pub(super) struct HeldPart {
+    pub(super) part: Envelope,
+    pub(super) to: Destination,
+    pub(super) fate: PartFate,
 }
 
 impl PartFate {
     /// What leaves of a part whose text is `same`.
-    fn left_of(self, same: &str, whole: &ByteString) -> Option<Rope> {
+    pub(super) fn left_of(self, same: &str, whole: &ByteString) -> Option<Rope> {
         match self {
             Self::Same => Some(Rope::kept(whole.slice_ref(same))),
             Self::Edited(text) => Some(text),
@@ -53,146 +52,3 @@ impl PartFate {
 
 /// The decisions about the parts of a message.
 pub(super) type Fates = SmallVec<[(Destination, PartFate); 1]>;
-
-impl Conversation {
-    /// Sends what is decided about a message, and holds what is not.
-    pub(super) fn release(&mut self, ticket: Ticket, message: &Message<'_>, fates: Fates) {
-        let is_batch = matches!(message.parts, Parts::Batch(_));
-        let to_server = matches!(fates.first(), Some((Destination::Server(_), _)));
-        let splits = self.link.splits_batches() || (to_server && self.splits_for_bridge());
-        let is_decided = fates.iter().all(|(_, fate)| !matches!(fate, PartFate::Waiting));
-        let parts = message.parts.as_slice();
-        if let (false, true, [_], [part]) = (is_batch, is_decided, &fates[..], parts) {
-            // The usual case: one message, decided at once.
-            if let Some((to, fate)) = fates.into_iter().next() {
-                self.leave(to, ticket, message.text, part, fate, message.text);
-            }
-            self.actions.push_back(Action::Done(ticket));
-            return;
-        }
-        let parts = parts.iter().cloned().zip(fates);
-        let parts = parts.map(|(part, (to, fate))| HeldPart { part, to, fate });
-        let mut held = Held {
-            text: ByteString::clone(message.text),
-            is_batch,
-            is_split: is_batch && splits,
-            parts: parts.collect(),
-        };
-        if held.is_split {
-            for at in 0..held.parts.len() {
-                self.send_part(ticket, &mut held, at);
-            }
-        }
-        if is_decided {
-            self.release_held(ticket, held);
-        } else {
-            self.held.insert(ticket, held);
-        }
-    }
-
-    /// Sends what is decided about the only message of `text`, or holds it.
-    pub(super) fn release_one(
-        &mut self,
-        ticket: Ticket,
-        text: &ByteString,
-        part: &Envelope,
-        (to, fate): (Destination, PartFate),
-    ) {
-        if !matches!(fate, PartFate::Waiting) {
-            let frame = Frame { text: text.clone(), part: part.clone() };
-            return self.leave(to, ticket, text, part, fate, &frame.as_it_came());
-        }
-        let parts = vec![HeldPart { part: part.clone(), to, fate }];
-        let text = text.clone();
-        self.held.insert(ticket, Held { text, is_batch: false, is_split: false, parts });
-    }
-
-    /// Decides about one part of a held message.
-    pub(super) fn settle(&mut self, ticket: Ticket, index: usize, fate: PartFate) {
-        let Some(mut held) = self.held.remove(&ticket) else { return };
-        if let Some(part) = held.parts.get_mut(index) {
-            part.fate = fate;
-            if held.is_split {
-                self.send_part(ticket, &mut held, index);
-            }
-        }
-        if held.parts.iter().any(|part| matches!(part.fate, PartFate::Waiting)) {
-            self.held.insert(ticket, held);
-        } else {
-            self.release_held(ticket, held);
-        }
-    }
-
-    /// The text of a part of a held message.
-    pub(super) fn held_text(&self, ticket: Ticket) -> Option<&ByteString> {
-        self.held.get(&ticket).map(|held| &held.text)
-    }
-
-    /// Sends what is left of the message `part` of `text`; `same` is its text where nothing changes.
-    fn leave(
-        &mut self,
-        to: Destination,
-        ticket: Ticket,
-        text: &ByteString,
-        part: &Envelope,
-        fate: PartFate,
-        same: &str,
-    ) {
-        if let (Destination::Server(stream), true) = (to, self.translates()) {
-            let changes = match fate {
-                PartFate::Same => Changes::default(),
-                PartFate::Changed(changes) => changes,
-                PartFate::Edited(rope) => return self.send_text(to, ticket, rope),
-                PartFate::Waiting | PartFate::Dropped => return,
-            };
-            let frame = Frame { text: text.clone(), part: part.clone() };
-            return self.translate(stream, Sent { frame, changes });
-        }
-        let rope = match fate {
-            // What was to be translated is not any more.
-            PartFate::Changed(changes) => changes.apply(text, part).ok(),
-            fate => fate.left_of(same, text),
-        };
-        if let Some(rope) = rope {
-            self.send_text(to, ticket, rope);
-        }
-    }
-
-    fn send_text(&mut self, to: Destination, ticket: Ticket, text: Rope) {
-        let message = Outgoing::Text(text);
-        self.actions.push_back(Action::Send { to, ticket: Some(ticket), message });
-    }
-
-    /// Sends a message of which all parts are decided.
-    fn release_held(&mut self, ticket: Ticket, mut held: Held) {
-        if held.is_split {
-            // Its parts have left.
-        } else if !held.is_batch {
-            if let Some(HeldPart { part, to, fate }) = held.parts.pop() {
-                self.leave(to, ticket, &held.text, &part, fate, &held.text);
-            }
-        } else if let Some(to) = held.parts.first().map(|part| part.to) {
-            let is_same = held.parts.iter().all(|part| matches!(part.fate, PartFate::Same));
-            let left =
-                |HeldPart { part, fate, .. }| fate.left_of(part.span.text(&held.text), &held.text);
-            let left: Vec<_> = held.parts.into_iter().filter_map(left).collect();
-            if is_same {
-                self.send_text(to, ticket, Rope::kept(held.text));
-            } else if !left.is_empty() {
-                self.send_text(to, ticket, Rope::batch(left));
-            }
-        }
-        self.actions.push_back(Action::Done(ticket));
-    }
-
-    /// Sends a part on its own way, if it is decided.
-    fn send_part(&mut self, ticket: Ticket, held: &mut Held, at: usize) {
-        let HeldPart { part, to, fate } = &mut held.parts[at];
-        if matches!(fate, PartFate::Waiting) {
-            return;
-        }
-        let fate = std::mem::replace(fate, PartFate::Dropped);
-        let same = part.span.text(&held.text);
-        self.leave(*to, ticket, &held.text, part, fate, same);
-    }
-}

@@ -1,7 +1,8 @@
 //! The span of a call, from its request to its answer.
 
 use super::from_client::Part;
-use super::{Conversation, Link};
+use super::link::Link;
+use super::state::Conversation;
 use crate::audience::Audience;
 use crate::contract::header_changes::HeaderChange;
 use crate::environment::{CallSpan, CallStart};

@@ -15,13 +15,13 @@ use bytestring::ByteString;
 use toolbond_contract::Revision;
 
 use super::capability::log_level;
+use super::io::{Io, Users};
 use super::legacy_client::LegacyClient;
 use super::message::{
     Incoming, LEGACY, MODERN, is_http_refusal, is_modern_error, is_modern_request,
     is_modern_version, meta, supported_versions,
 };
 use super::modern_client::ModernClient;
-use super::{Io, Users};
 use crate::json::object::Object;
 use crate::message::{Frame, Id, Sent};
 

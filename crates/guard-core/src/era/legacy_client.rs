@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use toolbond_contract::Revision;
 
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
-use super::listen::{Listening, Subscribed};
-use super::message::{Incoming, LEGACY, MODERN, cancelled, cancelled_request, code, meta};
-use super::{
+use super::io::{
     INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_STATE, MAX_STATES, MAX_WAITING, Translated,
 };
+use super::listen::{Listening, Subscribed};
+use super::message::{Incoming, LEGACY, MODERN, cancelled, cancelled_request, code, meta};
 use crate::json::members::members;
 use crate::json::object::Object;
 use crate::message::{Frame, Id, Sent, code as rpc, error_message};

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use bytestring::ByteString;
 use serde_json::{Value, json};
 
-use super::Io;
 use super::capability::Features;
+use super::io::Io;
 use super::message::meta;
 use crate::json::object::Object;
 use crate::message::{Id, code, error_message};

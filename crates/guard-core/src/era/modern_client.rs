@@ -7,12 +7,14 @@ use bytestring::ByteString;
 use serde_json::Value;
 
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
+use super::io::{
+    Defaults, INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_WAITING, Translated, Users,
+};
 use super::legacy_client::may_need_input;
 use super::message::{
     Incoming, LEGACY, MODERN, cancelled_request, code, error, error_code, meta, unsupported_version,
 };
 use super::subscriptions::Subscriptions;
-use super::{Defaults, INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_WAITING, Translated, Users};
 use crate::json::object::Object;
 use crate::message::{Frame, Id, Sent, code as rpc};
 

@@ -3,8 +3,8 @@
 use ahash::AHashMap;
 use serde_json::{Value, json};
 
-use super::Io;
 use super::capability::Features;
+use super::io::Io;
 use super::legacy_client::subscription_meta;
 use super::message::meta;
 use crate::json::object::Object;

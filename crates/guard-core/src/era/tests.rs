@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::detect::{PATIENCE, SILENCE};
-use super::{
-    Bridge, HTTP_REFUSAL, INPUT_TIMEOUT, MAX_ROUNDS, MAX_WAITING, Output, Translated, Users, meta,
-};
+use super::io::{INPUT_TIMEOUT, MAX_ROUNDS, MAX_WAITING};
+use super::{Bridge, HTTP_REFUSAL, Output, Translated, Users, meta};
 use crate::message::{Frame, Message, Text};
 use crate::server::Server;
 use crate::settings::Settings;

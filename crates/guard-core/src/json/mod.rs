@@ -2,7 +2,6 @@
 
 pub mod change;
 pub mod edit;
-pub mod fields;
 pub mod members;
 pub mod object;
 pub mod rope;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use bytestring::ByteString;
 use serde_json::Value;
 
-use super::{BYTE_ORDER_MARK, Envelope, Id, Kind, Method, Params};
+use super::envelope::{Envelope, Kind, Method, Params};
+use super::id::Id;
+use super::unreadable::BYTE_ORDER_MARK;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::json::object::{NotReadable, Object};
 use crate::json::rope::{Rope, RopeWriter};

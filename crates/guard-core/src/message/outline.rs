@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 use toolbond_contract::{MARKER, Structured};
 use toolbond_schema::{Instance, View};
 
+use super::envelope::{Envelope, INLINE_BYTES, Kind};
+use super::id::Id;
 use super::params::created_tasks;
-use super::{Envelope, INLINE_BYTES, Id, Kind};
 use crate::json::edit::Span;
 use crate::json::members::case_variant;
 use crate::json::strict::Part;
@@ -195,7 +196,7 @@ mod tests {
     use toolbond_contract::{Form, Revision, project_result};
 
     use super::Outline;
-    use crate::message::envelope;
+    use crate::message::read::envelope;
 
     /// The outline of `result`, where it is plain.
     fn plain(result: &str) -> Option<serde_json::Value> {

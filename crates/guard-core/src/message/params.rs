@@ -7,8 +7,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolbond_contract::Revision;
 
+use super::envelope::Envelope;
+use super::id::Id;
 use super::meta;
-use super::{Envelope, Id};
 use crate::caller::keyed_hash;
 use crate::json::edit::Span;
 use crate::json::members::{Name, members};

@@ -1,6 +1,6 @@
 //! Messages that the guard writes itself.
 
-use super::Id;
+use super::id::Id;
 use crate::json::members::members;
 
 /// The codes of JSON-RPC that the guard answers with.

@@ -1,6 +1,6 @@
 //! Finding the id of a message that is too long to be kept.
 
-use super::Id;
+use super::id::Id;
 
 /// The most bytes of an id, or of the name of a member, that are kept.
 const KEPT: usize = 256;

@@ -245,7 +245,7 @@ impl ProcessSession {
             Target::Remote(_) => RemoteHeaders::of_requests(),
         };
         let session = Self::new(kind, Arc::new(headers), server, pool);
-        let mut peer = target.start(&session.headers, || session.sink())?;
+        let mut peer = session.connect(&target)?;
         let carried = Arc::clone(&session);
         tokio::spawn(async move {
             let mut has_ended;
@@ -255,8 +255,7 @@ impl ProcessSession {
                 if !has_ended || !drive(&carried, |it, _| it.wants_restart()) {
                     break;
                 }
-                let again = target.start(&carried.headers, || carried.sink());
-                let Ok(again) = again else { break };
+                let Ok(again) = carried.connect(&target) else { break };
                 std::mem::replace(&mut peer, again).end().await;
                 drive(&carried, Conversation::on_restart);
             }
@@ -277,6 +276,15 @@ impl ProcessSession {
         Ok(session)
     }
 
+    /// Starts what the session talks to. From then on messages may be sent.
+    fn connect(self: &Arc<Self>, target: &Target) -> Result<Peer, StartError> {
+        let peer = target.start(&self.headers, || self.sink())?;
+        if let Peer::Remote(remote) = &peer {
+            *lock(&self.to_remote) = Some(remote.sender());
+        }
+        Ok(peer)
+    }
+
     /// Forwards messages; `true` if the server has ended.
     async fn carry(self: &Arc<Self>, peer: &mut Peer, idle: Duration) -> bool {
         let (read, written) = match peer {
@@ -293,10 +301,7 @@ impl ProcessSession {
                 };
                 (read, written.boxed())
             }
-            Peer::Remote(remote) => {
-                *lock(&self.to_remote) = Some(remote.sender());
-                (remote.until_ended().boxed(), pending().boxed())
-            }
+            Peer::Remote(remote) => (remote.until_ended().boxed(), pending().boxed()),
         };
         let written = async {
             written.await;

@@ -1,270 +1,26 @@
 //! Tool lists, requested by the guard itself because a call came before the list did.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::environment::CallSpan;
 use bytestring::ByteString;
-use serde_json::Value;
-use toolbond_contract::tool_error;
 
+use super::action::{Action, AskId, StreamId, cancellation};
+use super::fetcher::{
+    Endless, FailedFetch, Fetch, LIST_PATIENCE, MADE_ROOM, MAX_FAILED, MAX_RUNNING, Pages,
+    Requester, TRIES, list_request,
+};
 use super::held::PartFate;
 use super::job::Check;
-use super::pending::Key;
-use super::{
-    Action, AskId, Conversation, JobPurpose, Link, PageRequest, StreamId, Ticket, cancellation,
-};
-use crate::audience::Audience;
-use crate::caller::Caller;
-use crate::contract::arguments::{CheckedArguments, Clearance};
+use super::link::Link;
+use super::running::JobPurpose;
+use super::state::Conversation;
+use super::waiting_call::{ListFailure, WaitingCall};
 use crate::contract::budget::Budget;
-use crate::contract::header_changes::HeaderChange;
 use crate::contract::list::CheckedPage;
-use crate::contract::param_headers::ParamHeaders;
-use crate::contract::refusal_text;
 use crate::event::Event;
-use crate::json::edit::{Misfit, Span};
-use crate::json::object::Object;
-use crate::message::{Changes, Envelope, Frame, Id, code, meta};
+use crate::message::code;
 use crate::server::Rules;
-
-/// The most pages that are requested.
-pub const MAX_PAGES: usize = 1000;
-
-/// How often a list is requested that changes meanwhile.
-const TRIES: usize = 3;
-
-/// A call that waits: for the tool list, or for its arguments to be checked.
-#[derive(Debug)]
-pub(super) struct WaitingCall {
-    pub(super) ticket: Ticket,
-    pub(super) index: usize,
-    pub(super) stream: StreamId,
-    pub(super) key: Key,
-    /// Tells it from another call of the same key.
-    pub(super) serial: u64,
-    /// The id that the client gave it.
-    pub(super) id: Id,
-    /// The name that the client calls the tool, and where it stands in the text.
-    pub(super) name: String,
-    pub(super) name_at: Span,
-    pub(super) arguments: Option<ByteString>,
-    /// The arguments as the tool takes them, where the client called a view of it.
-    pub(super) restored: Option<ByteString>,
-    pub(super) meta: Option<ByteString>,
-    pub(super) caller: Caller,
-    pub(super) audience: Audience,
-    /// The headers that repeat arguments, where there are headers to check.
-    pub(super) headers: Option<Arc<ParamHeaders>>,
-    /// The message that the call is a part of, and where in it the call stands.
-    pub(super) text: ByteString,
-    pub(super) part: Envelope,
-    /// What changes in the call on its way to the server.
-    pub(super) changes: Changes,
-    /// When it came.
-    pub(super) received: Instant,
-    /// Whether the list was requested again because of it.
-    pub(super) is_rechecked: bool,
-    /// How many lists it has waited for.
-    pub(super) waits: usize,
-    /// Why the list that it waited for did not come.
-    pub(super) failure: Option<ListFailure>,
-    /// The headers that change with it, beside those that follow from the arguments.
-    pub(super) header_changes: Vec<HeaderChange>,
-    pub(super) call_span: Option<CallSpan>,
-}
-
-impl WaitingCall {
-    /// The arguments that are checked.
-    pub(super) fn arguments(&self) -> Option<&ByteString> {
-        self.restored.as_ref().or(self.arguments.as_ref())
-    }
-
-    /// What the server gets: the call under the name that the server has for the tool, and with the arguments of
-    /// `clearance` in place of those of the client if they were repaired.
-    pub(super) fn to_send(
-        &self,
-        own_name: &str,
-        clearance: Clearance,
-        is_translated: bool,
-    ) -> Result<PartFate, Misfit> {
-        let Changes { mut edits, meta } = self.changes.clone();
-        if own_name != self.name {
-            edits.push((self.name_at, Value::from(own_name).to_string()));
-        }
-        let restored = || self.restored.as_ref().map(ToString::to_string);
-        if let Some(new) = clearance.into_repaired().or_else(restored) {
-            let old = self.arguments.as_deref().ok_or(Misfit)?;
-            edits.push((Span::locate(&self.text, old).ok_or(Misfit)?, new));
-        }
-        changed(&self.text, &self.part, Changes { edits, meta }, is_translated)
-    }
-
-    /// The tool error for a call that could not be checked.
-    pub(super) fn failure(&self, reason: &str) -> CheckedArguments {
-        CheckedArguments::Refused(self.failure_text(reason))
-    }
-
-    /// [`WaitingCall::failure`] as JSON.
-    pub(super) fn failure_text(&self, reason: &str) -> String {
-        let text = format!("could not check the arguments for tool `{}`: {reason}", self.name);
-        refusal_text(tool_error(text), &self.audience.revision)
-    }
-}
-
-/// A part that leaves for the server with `changes`. Whoever translates it makes them.
-pub(super) fn changed(
-    text: &ByteString,
-    part: &Envelope,
-    changes: Changes,
-    is_translated: bool,
-) -> Result<PartFate, Misfit> {
-    if changes.is_empty() {
-        return Ok(PartFate::Same);
-    }
-    if is_translated {
-        return Ok(PartFate::Changed(changes));
-    }
-    changes.apply(text, part).map(PartFate::Edited)
-}
-
-/// From one page of a list to the next.
-#[derive(Debug, Default)]
-pub struct Pages {
-    /// The cursor to the page to request, as JSON; the first page has none.
-    pub cursor: Option<String>,
-    seen: usize,
-}
-
-/// The list has no end.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Endless;
-
-impl Pages {
-    /// Moves on to the `next` page; `false` where there is none.
-    pub fn advance(&mut self, next: Option<String>) -> Result<bool, Endless> {
-        self.seen += 1;
-        match next {
-            None => Ok(false),
-            next if next == self.cursor || self.seen >= MAX_PAGES => Err(Endless),
-            next => {
-                self.cursor = next;
-                Ok(true)
-            }
-        }
-    }
-}
-
-/// The tool lists that the guard requests.
-#[derive(Debug, Default)]
-pub(super) struct Fetcher {
-    running: Vec<Fetch>,
-    /// Lists that did not come in time, oldest first.
-    failed: VecDeque<FailedFetch>,
-}
-
-/// The most lists that are requested at a time. Further ones wait in line.
-const MAX_RUNNING: usize = 8;
-
-/// A list for which the server has no answer for so long makes room where others wait in line.
-pub const LIST_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Why such a list fails.
-pub const MADE_ROOM: &str = "no answer within 5 s, while others waited for theirs";
-
-/// The most failures that are remembered.
-const MAX_FAILED: usize = 64;
-
-/// Whom a list is requested for. A server may answer another requester in another way.
-#[derive(Clone, Debug)]
-struct Requester {
-    caller: Caller,
-    audience: Audience,
-    /// What a request without a session says about its client.
-    about: Option<String>,
-}
-
-impl Requester {
-    fn of(call: &WaitingCall) -> Self {
-        let revision = &call.audience.revision;
-        let about = revision.is_natural().then(|| {
-            let client = Object::read(call.meta.as_ref()).unwrap_or_default();
-            meta::on_behalf_of(&client, &revision.to_string())
-        });
-        Self { caller: call.caller.clone(), audience: call.audience.clone(), about }
-    }
-
-    /// Whether `other` would get the same answer.
-    fn is(&self, other: &Self) -> bool {
-        self.caller == other.caller && self.audience == other.audience && self.about == other.about
-    }
-}
-
-/// Why a list could not be fetched.
-#[derive(Clone, Debug)]
-pub(super) struct ListFailure {
-    /// The request that failed, if one was sent for this call.
-    ask: Option<AskId>,
-    reason: Arc<str>,
-}
-
-/// A list that did not come in time. It is not waited for at every call.
-#[derive(Debug)]
-struct FailedFetch {
-    requester: Requester,
-    reason: Arc<str>,
-    /// Until when it is not requested again, unless it changes.
-    until: Instant,
-    page: PageRequest,
-}
-
-#[derive(Debug)]
-struct Fetch {
-    ask: AskId,
-    stream: StreamId,
-    requester: Requester,
-    pages: Pages,
-    /// The request for the page that is on its way, and for the first page of this try.
-    page: PageRequest,
-    first: PageRequest,
-    /// Whether it was requested; otherwise it waits in line.
-    is_asked: bool,
-    /// Since when the server has no answer.
-    silent_since: Option<Instant>,
-    tries: usize,
-    deadline: Instant,
-    timeout: Duration,
-    /// The calls that wait for it.
-    waiting: Vec<WaitingCall>,
-}
-
-impl Fetcher {
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        let silent = self.running.iter().filter_map(|fetch| fetch.silent_since).min();
-        let makes_room = silent.filter(|_| self.in_line() > 0).map(|since| since + LIST_PATIENCE);
-        self.running.iter().map(|fetch| fetch.deadline).chain(makes_room).min()
-    }
-
-    /// How many lists wait in line.
-    fn in_line(&self) -> usize {
-        self.running.iter().filter(|fetch| !fetch.is_asked).count()
-    }
-
-    /// Whether the answer to `ask` is waited for.
-    pub(super) fn is_asking(&self, ask: AskId) -> bool {
-        self.running.iter().any(|fetch| fetch.ask == ask)
-    }
-
-    pub(super) fn stop(&mut self) {
-        self.running.clear();
-    }
-
-    fn take(&mut self, ask: AskId) -> Option<Fetch> {
-        let at = self.running.iter().position(|fetch| fetch.ask == ask)?;
-        Some(self.running.remove(at))
-    }
-}
 
 impl Conversation {
     /// Why the list for `call` failed a moment ago, so that it is not worth asking again.
@@ -542,17 +298,4 @@ impl Conversation {
             self.settle(ticket, index, fate);
         }
     }
-}
-
-/// The request for a page. `about` says who the client of the call is and what it can do, as far as it said so in the way
-/// that the protocol asks for.
-fn list_request(id: &Id, cursor: Option<&str>, about: Option<&str>) -> Frame {
-    let mut params = Object::default();
-    if let Some(cursor) = cursor {
-        params.set("cursor", cursor);
-    }
-    if let Some(about) = about {
-        params.set("_meta", about);
-    }
-    Frame::request(Some(id), "tools/list", &params)
 }

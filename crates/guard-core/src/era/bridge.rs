@@ -1,0 +1,184 @@
+//! What stands between a conversation and its server.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::detect::{Detect, Found};
+use super::io::{Io, Output, Users};
+use super::legacy_client::LegacyClient;
+use super::message::Incoming;
+use super::modern_client::ModernClient;
+use crate::message::{Frame, Id, Kind, Sent, code as rpc};
+use crate::server::Server;
+
+enum Phase {
+    /// The client has not said which era it is of.
+    Idle,
+    /// The era of the server is being found out.
+    Detecting(Box<Detect>),
+    /// Client and server are of one era.
+    Same,
+    /// A legacy client and a modern server.
+    Legacy(Box<LegacyClient>),
+    /// A modern client and a legacy server.
+    Modern(Box<ModernClient>),
+}
+
+/// What stands between a conversation and its server.
+pub struct Bridge {
+    io: Io,
+    phase: Phase,
+    /// Requests of the bridge that the server may still answer, although nobody waits for that any more.
+    stray: Vec<Id>,
+}
+
+impl Bridge {
+    /// A bridge to `server`, whose pipe `users` use.
+    pub fn new(server: Arc<Server>, users: Users) -> Self {
+        // Without random numbers, ids are merely unusual.
+        let random = server.random().unwrap_or_default();
+        let io = Io { server, users, out: VecDeque::new(), random, last: 0 };
+        Self { io, phase: Phase::Idle, stray: Vec::new() }
+    }
+
+    /// The next output, if there is one.
+    pub fn poll(&mut self) -> Option<Output> {
+        self.io.out.pop_front()
+    }
+
+    /// Whether every message passes as it is.
+    pub fn is_transparent(&self) -> bool {
+        (matches!(self.phase, Phase::Same) && self.stray.is_empty())
+            || !self.io.server.rules().settings.bridge_eras
+    }
+
+    /// Whether the bridge may have to write messages of its own.
+    pub fn is_bridging(&self) -> bool {
+        !self.is_transparent() && !matches!(self.phase, Phase::Idle)
+    }
+
+    /// Whether the server, which has ended, has to be started again: some end when a client of another era talks
+    /// to them.
+    pub fn wants_restart(&self) -> bool {
+        matches!(&self.phase, Phase::Detecting(detect) if detect.wants_restart())
+    }
+
+    /// Goes on with a server that was started again.
+    pub fn on_restart(&mut self, now: Instant) {
+        if let Phase::Detecting(detect) = &mut self.phase {
+            detect.on_restart(&mut self.io, now);
+        }
+    }
+
+    /// Whether a request waits for input of its client, which comes with another request.
+    pub fn is_waiting(&self) -> bool {
+        matches!(&self.phase, Phase::Modern(bridge) if bridge.is_waiting())
+    }
+
+    /// Takes a message for the server.
+    pub fn on_client(&mut self, sent: Sent, now: Instant) {
+        let io = &mut self.io;
+        match &mut self.phase {
+            Phase::Same => io.forward(sent),
+            Phase::Legacy(bridge) => bridge.on_client(io, sent),
+            Phase::Modern(bridge) => bridge.on_client(io, sent, now),
+            Phase::Detecting(detect) => detect.on_client(io, sent),
+            Phase::Idle => match Detect::new(io, &sent, now) {
+                Some(mut detect) => {
+                    detect.start(io, sent);
+                    self.phase = Phase::Detecting(Box::new(detect));
+                }
+                None => io.forward(sent),
+            },
+        }
+    }
+
+    /// Takes a message of the server.
+    pub fn on_server(&mut self, frame: Frame, now: Instant) {
+        let incoming = Incoming::of_server(&frame);
+        if let Incoming::Answer { id, .. } = &incoming
+            && let Some(at) = self.stray.iter().position(|stray| stray == id)
+        {
+            self.stray.remove(at);
+            return;
+        }
+        // It seems to answer a request, and is no proper answer.
+        if matches!(frame.part.kind, Kind::Other)
+            && let Some(id) = frame.part.id.and_then(|id| Id::parse(id.text(&frame.text)))
+            && let Some(client_id) = self.take_retried(&id)
+        {
+            return self.io.refuse(&client_id, rpc::INTERNAL, "the server sent a broken answer");
+        }
+        let io = &mut self.io;
+        match &mut self.phase {
+            Phase::Legacy(bridge) => bridge.on_server(io, frame, incoming, now),
+            Phase::Modern(bridge) => bridge.on_server(io, frame, incoming, now),
+            Phase::Detecting(detect) => {
+                let found = detect.on_server(io, frame, incoming, now);
+                self.settle(found, now);
+            }
+            Phase::Idle | Phase::Same => io.send_client(frame),
+        }
+    }
+
+    /// Forgets the request that the server knows as `id`, to which its answer cannot be read; the id that its client
+    /// knows, if that is another one.
+    pub fn take_retried(&mut self, id: &Id) -> Option<Id> {
+        match &mut self.phase {
+            Phase::Legacy(bridge) => bridge.take_retried(id),
+            Phase::Modern(bridge) => bridge.take_retried(id),
+            Phase::Idle | Phase::Detecting(_) | Phase::Same => None,
+        }
+    }
+
+    /// The client sends nothing any more: it cannot answer questions.
+    pub fn on_client_end(&mut self) {
+        if let Phase::Legacy(bridge) = &mut self.phase {
+            bridge.on_client_end(&mut self.io);
+        }
+    }
+
+    /// Acts on time that has passed.
+    pub fn on_timeout(&mut self, now: Instant) {
+        let io = &mut self.io;
+        match &mut self.phase {
+            Phase::Legacy(bridge) => bridge.on_timeout(io, now),
+            Phase::Modern(bridge) => bridge.on_timeout(io, now),
+            Phase::Detecting(detect) => {
+                let found = detect.on_timeout(io, now);
+                self.settle(found, now);
+            }
+            Phase::Idle | Phase::Same => {}
+        }
+    }
+
+    /// When [`Bridge::on_timeout`] has to be called.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        match &self.phase {
+            Phase::Legacy(bridge) => bridge.next_timeout(),
+            Phase::Modern(bridge) => bridge.next_timeout(),
+            Phase::Detecting(detect) => detect.next_timeout(),
+            Phase::Idle | Phase::Same => None,
+        }
+    }
+
+    /// Goes on with what was found out about the server, and with the messages that waited for it.
+    fn settle(&mut self, found: Option<Found>, now: Instant) {
+        let Some(found) = found else { return };
+        let Phase::Detecting(detect) = std::mem::replace(&mut self.phase, Phase::Same) else {
+            return;
+        };
+        let (held, stray) = detect.into_rest();
+        self.stray = stray;
+        match found {
+            Found::Nothing => self.phase = Phase::Idle,
+            Found::Same => {}
+            Found::Legacy(bridge) => self.phase = Phase::Legacy(bridge),
+            Found::Modern(bridge) => self.phase = Phase::Modern(bridge),
+        }
+        for message in held {
+            self.on_client(message, now);
+        }
+    }
+}

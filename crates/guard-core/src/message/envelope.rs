@@ -1,0 +1,155 @@
+//! The members of a message, by where they stand in its text.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::de::Error;
+
+use super::id::Id;
+use crate::json::edit::Span;
+use crate::json::members::Name;
+use crate::json::object::Fields;
+
+/// Messages up to this size are read and checked on the I/O thread.
+pub const INLINE_BYTES: usize = 64 << 10;
+
+/// The outer members of a message, and those of its parameters: where they stand in its text.
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    /// The message in its text.
+    pub span: Span,
+    pub kind: Kind,
+    /// The value of `id`, as it is written.
+    pub id: Option<Span>,
+    pub result: Option<Span>,
+    pub error: Option<Span>,
+    /// The value of `method`, as it is written.
+    pub(super) method: Option<Span>,
+    pub(super) params: Option<Arc<Params>>,
+}
+
+/// The parameters of a message.
+#[derive(Debug)]
+pub(super) struct Params {
+    span: Span,
+    /// Their members, if they are an object.
+    fields: Option<Fields>,
+    /// The members of `_meta`, if that is an object.
+    meta: Option<Fields>,
+}
+
+impl Params {
+    /// Reads `params`, a part of `text`.
+    pub(super) fn read(text: &str, params: &str) -> Option<Self> {
+        let fields = Fields::read(text, params);
+        let meta = fields.as_ref().and_then(|it| Fields::read(text, it.get(text, "_meta")?));
+        Some(Self { span: Span::locate(text, params)?, fields, meta })
+    }
+}
+
+impl Envelope {
+    /// The method; empty where there is none.
+    pub fn method<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let method = self.method.map(|method| method.text(text));
+        let name = method.and_then(|json| serde_json::from_str::<Name<'_>>(json).ok());
+        name.map_or(Cow::Borrowed(""), |name| name.0)
+    }
+
+    /// The parameters as they are written; `None` where there are none.
+    pub fn params_text<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let params = self.params.as_ref()?.span.text(text);
+        (params != "null").then_some(params)
+    }
+
+    /// The members of the parameters, if they are an object.
+    pub fn params(&self) -> Option<&Fields> {
+        self.params.as_ref()?.fields.as_ref()
+    }
+
+    /// The members of `_meta` of the parameters, if that is an object.
+    pub fn meta(&self) -> Option<&Fields> {
+        self.params.as_ref()?.meta.as_ref()
+    }
+
+    /// The parameters called `names`.
+    ///
+    /// Fails where the parameters are no object, and where two readers may disagree about them.
+    pub fn find<'t, const N: usize>(
+        &self,
+        text: &'t str,
+        names: [&'static str; N],
+    ) -> serde_json::Result<[Option<&'t str>; N]> {
+        match (self.params(), self.params_text(text)) {
+            (Some(params), _) => params.find(text, names),
+            (None, Some(_)) => Err(Error::custom("expected an object")),
+            (None, None) => Ok([None; N]),
+        }
+    }
+
+    /// The members of `_meta` called `names`. Fails as [`Envelope::find`] does.
+    pub fn find_meta<'t, const N: usize>(
+        &self,
+        text: &'t str,
+        names: [&'static str; N],
+    ) -> serde_json::Result<[Option<&'t str>; N]> {
+        let meta = self.params().and_then(|params| params.get(text, "_meta"));
+        match (self.meta(), meta.filter(|meta| *meta != "null")) {
+            (Some(meta), _) => meta.find(text, names),
+            (None, Some(_)) => Err(Error::custom("#/_meta: expected an object")),
+            (None, None) => Ok([None; N]),
+        }
+    }
+}
+
+/// What a message is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Expects a response.
+    Request(Id, Method),
+    /// Expects none.
+    Notification(Method),
+    /// Answers a request.
+    Response(Id),
+    /// Has a method, and an id that is neither a string nor a number.
+    InvalidId(Method),
+    /// An error about no request in particular, or something newer than this guard.
+    Other,
+}
+
+/// The methods that the guard knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Initialize,
+    Discover,
+    Listen,
+    ListTools,
+    CallTool,
+    TaskResult,
+    TaskGet,
+    Initialized,
+    Cancelled,
+    ToolsChanged,
+    LogMessage,
+    TaskStatus,
+    Other,
+}
+
+impl Method {
+    pub(super) fn parse(name: &str) -> Self {
+        match name {
+            "initialize" => Self::Initialize,
+            "server/discover" => Self::Discover,
+            "subscriptions/listen" => Self::Listen,
+            "tools/list" => Self::ListTools,
+            "tools/call" => Self::CallTool,
+            "tasks/result" => Self::TaskResult,
+            "tasks/get" => Self::TaskGet,
+            "notifications/initialized" => Self::Initialized,
+            "notifications/cancelled" => Self::Cancelled,
+            "notifications/tools/list_changed" => Self::ToolsChanged,
+            "notifications/message" => Self::LogMessage,
+            "notifications/tasks" => Self::TaskStatus,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Text that is not a message, and what can be told of it.
+
+use super::id::Id;
+use super::skim::Skim;
+
+/// The byte order mark that some peers write before a text, and readers skip.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// Text that is not a message.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what can be told of it, each on its own")]
+pub struct Unreadable {
+    /// What is wrong, in one line.
+    pub reason: String,
+    /// Whether it is JSON, and not a message.
+    pub is_json: bool,
+    /// The id that it seems to have.
+    pub id: Option<Id>,
+    /// Whether it seems to be a request or a notification.
+    pub has_method: bool,
+    /// Whether it looks like a broken message.
+    pub may_be_message: bool,
+    /// Whether it is UTF-8.
+    pub is_text: bool,
+    /// The start of the text, for the log.
+    pub excerpt: String,
+}
+
+/// The characters of an unreadable text that the log shows.
+const EXCERPT: usize = 2000;
+
+impl Unreadable {
+    pub(super) fn new(bytes: &[u8], error: &serde_json::Error) -> Self {
+        let mut skim = Skim::default();
+        skim.feed(bytes);
+        let (id, has_method) = skim.finish();
+        let start = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
+        let start = start.trim_ascii();
+        let names = |name: &[u8]| memchr::memmem::find(bytes, name).is_some();
+        let is_object = matches!(start.first(), Some(b'{' | b'['));
+        Self {
+            reason: error.to_string(),
+            is_json: error.is_data(),
+            id,
+            has_method,
+            may_be_message: is_object && (names(b"\"jsonrpc\"") || names(b"\"result\"")),
+            // UTF-16 and UTF-32 have zero bytes where UTF-8 has none.
+            is_text: !bytes.contains(&0),
+            excerpt: String::from_utf8_lossy(&start[..start.len().min(4 * EXCERPT)])
+                .chars()
+                .take(EXCERPT)
+                .collect(),
+        }
+    }
+
+    /// A message that was not read, for this reason.
+    pub fn not_read(reason: String) -> Self {
+        Self {
+            reason,
+            is_json: true,
+            id: None,
+            has_method: false,
+            may_be_message: true,
+            is_text: true,
+            excerpt: String::new(),
+        }
+    }
+
+    /// A message of more bytes than are read.
+    pub fn too_long(bytes: usize, limit: usize, id: Option<Id>, has_method: bool) -> Self {
+        let reason =
+            format!("message of {bytes} bytes exceeds the limit of {limit} (--max-message)");
+        Self { id, has_method, ..Self::not_read(reason) }
+    }
+}
