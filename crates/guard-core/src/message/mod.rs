@@ -19,7 +19,7 @@ pub use self::params::{
     CallParams, ClientMeta, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf,
     cancelled_id, created_tasks, initializing_client, progress,
 };
-pub use self::read::{MAX_BATCH, Message, Parts, Text, text};
+pub use self::read::{MAX_BATCH, Message, Parts, Text, reads, text};
 pub use self::reply::{
     code, error, error_code, error_message, error_object_code, error_with_data, response,
 };

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -103,8 +104,17 @@ impl<'a> Message<'a> {
     }
 }
 
+/// How many texts were read as messages in this process, for a test that counts: each message is read once in each
+/// direction, however it goes.
+pub fn reads() -> u64 {
+    READS.load(Ordering::Relaxed)
+}
+
+static READS: AtomicU64 = AtomicU64::new(0);
+
 /// The messages in `text`, and the outline of the only one.
 fn read(text: &ByteString) -> Result<(Parts, Option<Outline<'_>>), Unreadable> {
+    READS.fetch_add(1, Ordering::Relaxed);
     let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let read = || {
         let json = &text[start..];

@@ -11,6 +11,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
+use toolbond_guard_core::message::reads;
+use toolbond_harness::skip;
 
 use self::bridged::{LegacyClient, ModernClient};
 use self::http::{OverHttp, OverProcess};
@@ -75,6 +77,46 @@ fn end() -> [(String, String); 4] {
     let answer = r#"{"jsonrpc":"2.0","id":"end","result":{"prompts":[]}}"#;
     let end = [("client>", ask), ("server<", ask), ("server>", answer), ("client<", answer)];
     end.map(|(word, text)| (word.to_owned(), text.to_owned()))
+}
+
+/// How often the guard reads the messages of a call that it has a contract for, and of its answer.
+fn reads_of_a_call(stage: &mut impl Stage, script: &Script, way: &str) -> u64 {
+    play_one(way, script, stage, &Cell::default());
+    let before = reads();
+    let steps = script.steps.iter().filter(|(word, _)| !word.ends_with("list"));
+    for (word, text) in steps {
+        match word.as_str() {
+            "client>" => stage.client_sends(text),
+            "server<" => drop(stage.server_receives()),
+            "server>" => stage.server_sends(text),
+            _ => drop(stage.client_receives()),
+        }
+    }
+    reads() - before
+}
+
+#[test]
+fn a_message_is_read_once_in_each_direction() {
+    if std::env::var_os("NEXTEST").is_none() {
+        return skip("it counts in the whole process, which other tests share; use cargo-nextest");
+    }
+    let all = scripts();
+    let script = all.iter().find(|script| script.name == "valid-call").unwrap();
+    let revision = &script.revision;
+    let found = [
+        reads_of_a_call(&mut Pair::greeted(script.settings.clone(), revision), script, "stdio"),
+        reads_of_a_call(&mut OverHttp::new(script.settings.clone(), revision), script, "http"),
+        reads_of_a_call(
+            &mut OverProcess::new(script.settings.clone(), revision),
+            script,
+            "process",
+        ),
+        reads_of_a_call(&mut LegacyClient::new(script), script, "legacy-client"),
+        reads_of_a_call(&mut ModernClient::new(script), script, "modern-client"),
+        reads_of_a_call(&mut envoy::OverEnvoy::new(script), script, "envoy"),
+    ];
+    // One of the call, one of the answer.
+    assert_eq!(found, [2; 6]);
 }
 
 #[test]
