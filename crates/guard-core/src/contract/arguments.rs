@@ -1,7 +1,9 @@
 //! Checking the arguments of a call.
 
+use std::time::Instant;
+
 use crate::environment::CallSpan;
-use toolbond_contract::{ArgumentTerms, Contract, Mode, Outcome, Revision, Side};
+use toolbond_contract::{ArgumentTerms, Contract, JudgedCall, Mode, Outcome, Revision, Side};
 use toolbond_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
@@ -34,7 +36,7 @@ pub enum Clearance {
     Unchecked(Unchecked),
 }
 
-/// Arguments that were held to the contract of their tool. Only [`check_arguments`] makes one.
+/// Arguments that were held to the contract of their tool. Only an [`ArgumentCheck`] makes one.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// The arguments, as JSON, that take the place of those of the client.
@@ -72,95 +74,121 @@ impl Clearance {
     }
 }
 
-/// Checks `arguments` against `contract`, as part of `span`.
-pub fn check_arguments(
-    server: &Server,
-    rules: &Rules,
-    contract: &Contract,
-    arguments: Option<&str>,
-    revision: &Revision,
-    span: Option<&CallSpan>,
-    budget: &mut Budget,
-) -> Result<CheckedArguments, OutOfBudget> {
-    let name = contract.name();
-    let mode = rules.settings.arguments_mode(name);
-    if mode == Mode::Off {
-        return Ok(CheckedArguments::Passed(Checked::default()));
-    }
-    let text = arguments.unwrap_or("{}");
-    if budget.is_inline && text.len() > INLINE_BYTES {
-        return Err(OutOfBudget);
-    }
-    let environment = server.environment();
-    let start = environment.now();
-    let record = |outcome, fuel| {
-        let time = environment.now().saturating_duration_since(start);
-        let check = Check { side: Side::Arguments, outcome, fuel, time };
-        environment.record(&Record::Check { tool: name, check, span });
-    };
-    let fuel = budget.fuel.unwrap_or(u64::MAX);
-    if Instance::memory(text) <= budget.memory
-        && let Ok(instance) = Instance::parse(text)
-        && instance.is_object()
-        && let Some(spent) = contract.input().schema().accepts(&instance, fuel)
-    {
-        budget.spend(spent);
-        record(Outcome::Valid, spent);
-        return Ok(CheckedArguments::Passed(Checked::default()));
-    }
-    let terms = ArgumentTerms::from(mode).repairs(rules.settings.repairs);
-    let mut headers = Vec::new();
-    let mut judged = if value_bytes(text) > budget.memory {
-        let reason =
-            "the arguments are not valid, or too large to be checked in the memory of the guard";
-        unchecked(Side::Arguments, name, reason, mode)
-    } else {
-        let value = arguments.map(strict::parse).transpose();
-        match value {
-            Ok(value) => {
-                let value = value.as_ref();
-                let judged = match budget.fuel {
-                    None => contract.judge_arguments(value, terms),
-                    Some(fuel) => {
-                        contract.judge_arguments_within(value, terms, fuel).ok_or(OutOfBudget)?
-                    }
-                };
-                if let (Some(repaired), true) = (&judged.repaired, revision.is_natural()) {
-                    let schema = contract.input().value();
-                    headers = header_changes(schema, value, &repaired.arguments);
-                }
-                judged
+/// Checks the arguments of calls of one tool.
+#[derive(Clone, Copy)]
+pub struct ArgumentCheck<'a> {
+    pub server: &'a Server,
+    pub rules: &'a Rules,
+    pub contract: &'a Contract,
+    pub revision: &'a Revision,
+    pub span: Option<&'a CallSpan>,
+}
+
+impl ArgumentCheck<'_> {
+    /// Checks `arguments`, which are JSON; a call without any has none.
+    pub fn check(
+        self,
+        arguments: Option<&str>,
+        budget: &mut Budget,
+    ) -> Result<CheckedArguments, OutOfBudget> {
+        let mode = self.rules.settings.arguments_mode(self.contract.name());
+        if mode == Mode::Off {
+            return Ok(CheckedArguments::Passed(Checked::default()));
+        }
+        let text = arguments.unwrap_or("{}");
+        if budget.is_inline && text.len() > INLINE_BYTES {
+            return Err(OutOfBudget);
+        }
+        let start = self.server.environment().now();
+        let fuel = budget.fuel.unwrap_or(u64::MAX);
+        if Instance::memory(text) <= budget.memory
+            && let Ok(instance) = Instance::parse(text)
+            && instance.is_object()
+            && let Some(spent) = self.contract.input().schema().accepts(&instance, fuel)
+        {
+            budget.spend(spent);
+            self.record(Outcome::Valid, spent, start);
+            return Ok(CheckedArguments::Passed(Checked::default()));
+        }
+        let (mut judged, headers) = self.judge(arguments, mode, budget)?;
+        budget.spend(judged.fuel);
+        let repaired = self.repair(text, mode, &mut judged, budget)?;
+        self.record(judged.outcome, judged.fuel, start);
+        self.server.report_call(judged.findings, &self.rules.settings, self.span);
+        Ok(match judged.refusal {
+            Some(refusal) => CheckedArguments::Refused(refusal_text(refusal, self.revision)),
+            None => {
+                let headers = if repaired.is_some() { headers } else { Vec::new() };
+                CheckedArguments::Passed(Checked { repaired, headers })
             }
+        })
+    }
+
+    /// Judges arguments that are not seen to be valid at once; and the headers that change if they are repaired.
+    fn judge(
+        self,
+        arguments: Option<&str>,
+        mode: Mode,
+        budget: &Budget,
+    ) -> Result<(JudgedCall, Vec<HeaderChange>), OutOfBudget> {
+        let name = self.contract.name();
+        if value_bytes(arguments.unwrap_or("{}")) > budget.memory {
+            let reason = "the arguments are not valid, or too large to be checked in the memory of the guard";
+            return Ok((unchecked(Side::Arguments, name, reason, mode), Vec::new()));
+        }
+        let value = match arguments.map(strict::parse).transpose() {
+            Ok(value) => value,
             Err(error) => {
                 let reason = parse_failure(&error.to_string());
-                unchecked(Side::Arguments, name, &reason, mode)
+                return Ok((unchecked(Side::Arguments, name, &reason, mode), Vec::new()));
             }
-        }
-    };
-    budget.spend(judged.fuel);
-    let mut repaired = None;
-    if let Some(repair) = judged.repaired.take() {
+        };
+        let value = value.as_ref();
+        let terms = ArgumentTerms::from(mode).repairs(self.rules.settings.repairs);
+        let judged = match budget.fuel {
+            None => self.contract.judge_arguments(value, terms),
+            Some(fuel) => {
+                self.contract.judge_arguments_within(value, terms, fuel).ok_or(OutOfBudget)?
+            }
+        };
+        let headers = match &judged.repaired {
+            Some(repaired) if self.revision.is_natural() => {
+                header_changes(self.contract.input().value(), value, &repaired.arguments)
+            }
+            _ => Vec::new(),
+        };
+        Ok((judged, headers))
+    }
+
+    /// The text of repaired arguments. If it is not valid itself, the call is `judged` as one that cannot be checked.
+    fn repair(
+        self,
+        text: &str,
+        mode: Mode,
+        judged: &mut JudgedCall,
+        budget: &Budget,
+    ) -> Result<Option<String>, OutOfBudget> {
+        let Some(repair) = judged.repaired.take() else { return Ok(None) };
         // Each change reads the text once.
         let bytes = text.len().saturating_mul(repair.changes.len());
         if budget.is_inline && bytes > MAX_INLINE_CHANGES {
             return Err(OutOfBudget);
         }
         let text = (bytes <= MAX_CHANGES).then(|| change_text(text, &repair.changes)).flatten();
-        repaired = text.filter(|text| is_valid(contract, text));
+        let repaired = text.filter(|text| is_valid(self.contract, text));
         if repaired.is_none() {
             let reason = "they nest too deeply to be repaired; send values in place of JSON text";
-            judged = unchecked(Side::Arguments, name, reason, mode);
+            *judged = unchecked(Side::Arguments, self.contract.name(), reason, mode);
         }
+        Ok(repaired)
     }
-    record(judged.outcome, judged.fuel);
-    server.report_call(judged.findings, &rules.settings, span);
-    Ok(match judged.refusal {
-        Some(refusal) => CheckedArguments::Refused(refusal_text(refusal, revision)),
-        None => {
-            let headers = if repaired.is_some() { headers } else { Vec::new() };
-            CheckedArguments::Passed(Checked { repaired, headers })
-        }
-    })
+
+    fn record(self, outcome: Outcome, fuel: u64, start: Instant) {
+        let environment = self.server.environment();
+        let time = environment.now().saturating_duration_since(start);
+        let check = Check { side: Side::Arguments, outcome, fuel, time };
+        environment.record(&Record::Check { tool: self.contract.name(), check, span: self.span });
+    }
 }
 
 /// Why arguments cannot be read, in words for whoever wrote them.

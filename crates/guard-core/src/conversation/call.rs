@@ -11,11 +11,11 @@ use super::from_server::SHOWN;
 use super::held::PartFate;
 use super::job::Check;
 use super::link::Link;
-use super::pending::Purpose;
+use super::pending::{Purpose, RequestProgress};
 use super::running::JobPurpose;
 use super::state::Conversation;
 use super::waiting_call::WaitingCall;
-use crate::contract::arguments::{CheckedArguments, Clearance, Unchecked, check_arguments};
+use crate::contract::arguments::{ArgumentCheck, CheckedArguments, Clearance, Unchecked};
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::catalog::{Lookup, Tool};
 use crate::contract::header_changes::HeaderChange;
@@ -167,7 +167,8 @@ impl Conversation {
             return self.refuse_call(&call, code::HEADER_MISMATCH, &text);
         }
         let (revision, span) = (&call.audience.revision, call.call_span.as_ref());
-        match check_arguments(&self.server, rules, contract, arguments, revision, span, budget) {
+        let check = ArgumentCheck { server: &self.server, rules, contract, revision, span };
+        match check.check(arguments, budget) {
             Ok(checked) => self.conclude(call, Some(tool), checked.into(), rules, now),
             Err(OutOfBudget) => {
                 let check = Check::Arguments {
@@ -264,7 +265,7 @@ impl Conversation {
         };
         let pending = self.pending.current(&call.key, call.serial);
         let Some(pending) = pending else { return PartFate::Dropped };
-        pending.is_held = false;
+        pending.progress = RequestProgress::Open;
         pending.purpose = Purpose::Call { tool, revision: call.audience.revision.clone() };
         let mut headers = call.header_changes.clone();
         headers.extend_from_slice(clearance.headers());

@@ -9,7 +9,7 @@ use toolbond_contract::Revision;
 use super::action::{AskId, Destination, StreamId, Ticket};
 use super::held::{Fates, PartFate};
 use super::link::Link;
-use super::pending::{Key, NotAdded, Pending, Purpose};
+use super::pending::{Key, NotAdded, Pending, Purpose, RequestProgress};
 use super::state::Conversation;
 use super::waiting_call::{WaitingCall, changed};
 use crate::audience::Audience;
@@ -19,8 +19,8 @@ use crate::contract::param_headers::ParamHeaders;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span};
 use crate::message::{
-    CallParams, Changes, ClientMeta, Envelope, Id, Kind, ListParams, MAX_ID, Message, Method,
-    Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
+    CallParams, Changes, ClientMeta, Content, Envelope, Id, Kind, ListParams, MAX_ID, Message,
+    Method, Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
 };
 use crate::server::Rules;
 use crate::trace::HttpTrace;
@@ -87,7 +87,7 @@ impl Conversation {
             .map(|(index, envelope)| {
                 let text = message.text;
                 let part = Part { ticket, index, stream, text, envelope, told };
-                let fate = self.decide_client(&part, &rules, &mut budget, now);
+                let fate = self.decide_client(&part, &rules, &mut budget);
                 (Destination::Server(stream), fate)
             })
             .collect();
@@ -111,7 +111,7 @@ impl Conversation {
             let key = (scope, (*id).clone());
             self.pending.get(&key).is_none()
         });
-        let code = if text.is_json { code::REQUEST } else { code::PARSE };
+        let code = if text.content == Content::Json { code::REQUEST } else { code::PARSE };
         self.refuse(stream, id, code, &text.reason);
         false
     }
@@ -121,13 +121,7 @@ impl Conversation {
         if self.link == Link::Streams { stream } else { StreamId::PIPE }
     }
 
-    fn decide_client(
-        &mut self,
-        part: &Part<'_>,
-        rules: &Rules,
-        budget: &mut Budget,
-        now: Instant,
-    ) -> PartFate {
+    fn decide_client(&mut self, part: &Part<'_>, rules: &Rules, budget: &mut Budget) -> PartFate {
         let is_inspecting = rules.settings.is_inspecting();
         match &part.envelope.kind {
             Kind::Request(id, _) if id.is_long() => {
@@ -135,7 +129,7 @@ impl Conversation {
                 self.refuse(part.stream, Some(id), code::REQUEST, &text);
                 PartFate::Dropped
             }
-            Kind::Request(id, method) => self.request(part, id, *method, rules, budget, now),
+            Kind::Request(id, method) => self.request(part, id, *method, rules, budget),
             // Some servers run such a call all the same.
             Kind::InvalidId(Method::CallTool) | Kind::Notification(Method::CallTool)
                 if is_inspecting =>
@@ -158,52 +152,20 @@ impl Conversation {
         method: Method,
         rules: &Rules,
         budget: &mut Budget,
-        now: Instant,
     ) -> PartFate {
-        let is_inspecting = rules.settings.is_inspecting();
-        let wrong_params = |this: &mut Self, error: &serde_json::Error| {
-            let text = format!("#/params: {error}");
-            this.refuse(part.stream, Some(id), code::PARAMS, &text);
-            PartFate::Dropped
-        };
-        let mut call = None;
-        let purpose = match method {
-            Method::Initialize => {
-                Purpose::Handshake { client: initializing_client(part.text, part.envelope) }
+        let (purpose, call) = match self.purpose(part, method, rules) {
+            Ok(found) => found,
+            Err(error) => {
+                let text = format!("#/params: {error}");
+                self.refuse(part.stream, Some(id), code::PARAMS, &text);
+                return PartFate::Dropped;
             }
-            Method::Discover => Purpose::Handshake { client: None },
-            Method::CallTool if is_inspecting => match CallParams::read(part.text, part.envelope) {
-                Ok(mut params) => {
-                    let caller = part.sender(&params.client);
-                    let audience = self.audience(part, std::mem::take(&mut params.client), rules);
-                    let revision = audience.revision.clone();
-                    call = Some((params, audience, caller));
-                    Purpose::Call { tool: None, revision }
-                }
-                Err(error) => return wrong_params(self, &error),
-            },
-            Method::ListTools if is_inspecting => {
-                match ListParams::read(part.text, part.envelope) {
-                    Ok(params) => Purpose::List {
-                        request: self.catalog.request_page(params.cursor, now),
-                        caller: part.sender(&params.client),
-                        audience: self.audience(part, params.client, rules),
-                    },
-                    Err(error) => return wrong_params(self, &error),
-                }
-            }
-            Method::TaskResult | Method::TaskGet if is_inspecting => {
-                match self.task_purpose(method, part) {
-                    Ok(purpose) => purpose,
-                    Err(error) => return wrong_params(self, &error),
-                }
-            }
-            Method::Listen => Purpose::Subscription,
-            _ => Purpose::Other,
         };
         let Readdressed { key, mut pending, edits } = self.readdress(part, id, purpose);
         let mut changes = Changes { edits, meta: Vec::new() };
-        pending.is_held = call.is_some();
+        if call.is_some() {
+            pending.progress = RequestProgress::Held;
+        }
         let mut header_changes = Vec::new();
         if let Some((params, audience, _)) = &call
             && let Some(traced) = self.trace_call(part, id, params, audience)
@@ -212,11 +174,11 @@ impl Conversation {
             changes.meta = traced.meta;
             header_changes = traced.headers;
         }
-        let span = pending.span.clone();
+        let call_span = pending.span.clone();
         let serial = match self.add(part, &key, pending) {
             Ok(serial) => serial,
             Err(reason) => {
-                if let Some(span) = span {
+                if let Some(span) = call_span {
                     span.set_refused();
                     span.end_error(code::REQUEST.into());
                 }
@@ -251,14 +213,53 @@ impl Conversation {
             text: part.text.clone(),
             part: part.envelope.clone(),
             changes,
-            received: now,
+            received: self.now,
             is_rechecked: false,
             waits: 0,
             failure: None,
             header_changes,
-            call_span: span,
+            call_span,
         };
-        self.decide_call(call, rules, budget, now)
+        self.decide_call(call, rules, budget, self.now)
+    }
+
+    /// What a request is for; with that, if it is a call that is checked, what it calls, for whom and by whom.
+    ///
+    /// Fails where its parameters cannot be read.
+    fn purpose<'a>(
+        &self,
+        part: &Part<'a>,
+        method: Method,
+        rules: &Rules,
+    ) -> serde_json::Result<(Purpose, Option<(CallParams<'a>, Audience, Caller)>)> {
+        let (text, envelope) = (part.text, part.envelope);
+        let purpose = match method {
+            Method::Initialize => {
+                Purpose::Handshake { client: initializing_client(text, envelope) }
+            }
+            Method::Discover => Purpose::Handshake { client: None },
+            Method::Listen => Purpose::Subscription,
+            _ if !rules.settings.is_inspecting() => Purpose::Other,
+            Method::CallTool => {
+                let mut params = CallParams::read(text, envelope)?;
+                let caller = part.sender(&params.client);
+                let audience = self.audience(part, std::mem::take(&mut params.client), rules);
+                let revision = audience.revision.clone();
+                let purpose = Purpose::Call { tool: None, revision };
+                return Ok((purpose, Some((params, audience, caller))));
+            }
+            Method::ListTools => {
+                let params = ListParams::read(text, envelope)?;
+                Purpose::List {
+                    request: self.catalog.request_page(params.cursor, self.now),
+                    caller: part.sender(&params.client),
+                    audience: self.audience(part, params.client, rules),
+                }
+            }
+            Method::TaskResult | Method::TaskGet => self.task_purpose(method, part)?,
+            _ => Purpose::Other,
+        };
+        Ok((purpose, None))
     }
 
     /// Adds a request to those that wait for their answer.
@@ -361,7 +362,7 @@ impl Conversation {
         }
         if let Some(pending) = self.pending.get(&key) {
             pending.end_cancelled();
-            if pending.is_held {
+            if pending.is_held() {
                 // A request that the server never saw needs no cancellation.
                 self.pending.remove(&key);
                 return PartFate::Dropped;

@@ -25,13 +25,16 @@ use crate::json::members::members;
 use crate::json::object::Fields;
 use crate::json::rope::Rope;
 use crate::message::{
-    Envelope, Frame, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable, code,
-    default_edits, error, error_message, progress, text,
+    Content, Envelope, Frame, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable,
+    code, default_edits, error, error_message, progress, text,
 };
 use crate::server::Rules;
 
 /// What takes the place of an answer that could not be checked.
 const UNCHECKED: &str = "could not check the answer of the server";
+
+/// What takes the place of an answer about a task that may hold a result.
+const UNKNOWN_TASK: &str = "could not check the result: the guard does not know this task";
 
 /// What takes the place of an answer to a call that another replica has checked.
 const RESUMED_ELSEWHERE: &str =
@@ -122,13 +125,14 @@ impl Conversation {
         if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
             return true;
         }
+        let is_text = text.content != Content::Binary;
         let stream = match origin {
             Origin::Pipe => None,
             Origin::Stream(stream) | Origin::Resumed(stream) => Some(stream),
             // Nobody waits for an answer there.
-            Origin::Listening(_) => return text.is_text && !text.may_be_message,
+            Origin::Listening(_) => return is_text && !text.may_be_message,
         };
-        if stream.is_some() && text.is_text && !text.may_be_message {
+        if stream.is_some() && is_text && !text.may_be_message {
             return true;
         }
         let event = if text.excerpt.is_empty() {
@@ -338,7 +342,20 @@ impl Conversation {
             return (to, edited(part, edits));
         };
         let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or_else(|| id.clone());
-        let text = result.text(part.text);
+        self.result(pending, Checked { part, result, edits, id: Some(id), to }, rules, budget)
+    }
+
+    /// Decides about the result of a request.
+    fn result(
+        &mut self,
+        pending: Pending,
+        checked: Checked<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+    ) -> (Destination, PartFate) {
+        let (part, to) = (checked.part, checked.to);
+        let text = checked.result.text(part.text);
+        let refused = |message: &str| replaced(error(checked.id.as_ref(), code::INTERNAL, message));
         match pending.purpose {
             Purpose::Handshake { client } => {
                 self.shake_hands(text);
@@ -346,53 +363,43 @@ impl Conversation {
                 if self.link != Link::Streams {
                     self.client = client.or(self.client.take());
                 }
-                (to, edited(part, edits))
             }
             Purpose::List { request, caller, audience } => {
                 let others = self.catalog.names_before(&caller, &audience, request);
-                let check = Check::Page {
-                    request,
-                    others,
-                    result: part.text.slice_ref(text),
-                    audience: audience.clone(),
-                };
-                let checked = Checked { part, result, edits, id: Some(id), to };
-                self.check_later(&checked, check, Then::List { caller, audience })
+                let result = part.text.slice_ref(text);
+                let check = Check::Page { request, others, result, audience: audience.clone() };
+                return self.check_later(&checked, check, Then::List { caller, audience });
             }
             Purpose::Call { tool, revision } if rules.settings.inspects_results() => {
-                let checked = Checked { part, result, edits, id: Some(id), to };
                 let then = Then::Call { tool, revision, span: pending.span };
-                self.check_result(checked, then, rules, budget)
+                return self.check_result(checked, then, rules, budget);
             }
             Purpose::UnknownTask { is_result }
                 if rules.settings.may_refuse_results() && (is_result || holds_result(text)) =>
             {
-                let message = "could not check the result: the guard does not know this task";
-                (to, replaced(error(Some(&id), code::INTERNAL, message)))
+                return (to, refused(UNKNOWN_TASK));
             }
             Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
                 let inner = match Task::read(text) {
                     Ok(task) => task.and_then(|task| Span::locate(part.text, task.result?)),
-                    Err(wrong) => return (to, self.refuse_task(&id, &wrong)),
+                    Err(wrong) => return (to, refused(&self.report_task(&wrong))),
                 };
-                let Some(result) = inner else { return (to, edited(part, edits)) };
-                let checked = Checked { part, result, edits, id: Some(id), to };
-                let then = Then::Call { tool, revision, span: None };
-                self.check_result(checked, then, rules, budget)
+                if let Some(result) = inner {
+                    let then = Then::Call { tool, revision, span: None };
+                    return self.check_result(Checked { result, ..checked }, then, rules, budget);
+                }
             }
-            _ => {
-                pending.end_result();
-                (to, edited(part, edits))
-            }
+            _ => pending.end_result(),
         }
+        (to, edited(part, checked.edits))
     }
 
-    /// Refuses the answer about a task that cannot be read.
-    fn refuse_task(&self, id: &Id, wrong: &serde_json::Error) -> PartFate {
+    /// Reports that a task cannot be read; what its client is told.
+    fn report_task(&self, wrong: &serde_json::Error) -> String {
         let message = format!("could not read the task: {wrong}");
         let event = Event::error(format!("server: {message}"));
         self.report(event.or_unquoted("server: could not read the task"));
-        replaced(error(Some(id), code::INTERNAL, &message))
+        message
     }
 
     /// Decides about an answer to a request that is not pending.
@@ -439,8 +446,7 @@ impl Conversation {
         let task = match Task::of_params(part.text, part.envelope) {
             Ok(task) => task,
             Err(error) => {
-                let what = "server: could not read the task";
-                self.report(Event::error(format!("{what}: {error}")).or_unquoted(what));
+                self.report_task(&error);
                 return (to, PartFate::Dropped);
             }
         };

@@ -8,7 +8,7 @@ use toolbond_contract::{Contract, Revision};
 use toolbond_targets::{UsedNames, View};
 
 use crate::audience::Audience;
-use crate::contract::arguments::{CheckedArguments, check_arguments};
+use crate::contract::arguments::{ArgumentCheck, CheckedArguments};
 use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
 use crate::contract::catalog::{PageRequest, Tool};
 use crate::contract::list::{CheckedPage, PageCheck};
@@ -126,10 +126,9 @@ impl Job {
         let (server, rules) = (&*self.server, &*self.rules);
         Ok(match &self.check {
             Check::Arguments { contract, arguments, revision, span } => {
-                let (text, span) = (arguments.as_deref(), span.as_ref());
-                let checked =
-                    check_arguments(server, rules, contract, text, revision, span, &mut budget)?;
-                JobOutcome::Arguments(checked)
+                let check =
+                    ArgumentCheck { server, rules, contract, revision, span: span.as_ref() };
+                JobOutcome::Arguments(check.check(arguments.as_deref(), &mut budget)?)
             }
             Check::Result { tool, result, revision, span } => {
                 let (tool, span) = (tool.as_ref(), span.as_ref());

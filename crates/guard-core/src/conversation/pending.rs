@@ -42,19 +42,26 @@ pub(super) enum Purpose {
     Other,
 }
 
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequestProgress {
+    /// The server has not seen it yet.
+    Held,
+    /// The server has it.
+    Open,
+    /// It was answered; it is kept because a client may resume its stream.
+    Answered,
+}
+
 /// A request that waits for its answer.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "what is known of it, each on its own")]
 pub(super) struct Pending {
     /// The stream that its answer goes to.
     pub(super) stream: StreamId,
     pub(super) purpose: Purpose,
     /// Who sent it.
     pub(super) caller: Caller,
-    /// Whether the server has not seen it yet.
-    pub(super) is_held: bool,
-    /// Whether it was answered; kept because a client may resume its stream.
-    pub(super) is_answered: bool,
+    pub(super) progress: RequestProgress,
     /// Whether its client has left.
     pub(super) is_abandoned: bool,
     /// Whether it asks for log messages.
@@ -74,8 +81,7 @@ impl Pending {
             stream,
             purpose,
             caller: Caller::default(),
-            is_held: false,
-            is_answered: false,
+            progress: RequestProgress::Open,
             is_abandoned: false,
             wants_log: false,
             client_id: None,
@@ -85,9 +91,9 @@ impl Pending {
         }
     }
 
-    /// Marks it as answered: what it was until then. Another answer to it is not part of its span.
+    /// Marks the request as answered and returns it. Another answer to it is not part of its span.
     fn mark_answered(&mut self) -> Self {
-        self.is_answered = true;
+        self.progress = RequestProgress::Answered;
         let answered = self.clone();
         self.span = None;
         answered
@@ -135,9 +141,18 @@ impl Pending {
         !matches!(self.purpose, Purpose::Other | Purpose::Subscription | Purpose::Handshake { .. })
     }
 
+    /// Whether the server has not seen it yet.
+    pub(super) fn is_held(&self) -> bool {
+        self.progress == RequestProgress::Held
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        self.progress == RequestProgress::Answered
+    }
+
     /// Whether an answer is expected.
     fn is_open(&self) -> bool {
-        !self.is_held && !self.is_answered
+        self.progress == RequestProgress::Open
     }
 }
 
@@ -249,7 +264,7 @@ impl PendingRequests {
         is_resumed: bool,
     ) -> Option<Pending> {
         let fits = |pending: &Pending| {
-            if is_resumed { !pending.is_held } else { pending.is_open() }
+            if is_resumed { !pending.is_held() } else { pending.is_open() }
         };
         let is_open = |id: &Id| self.requests.get(&(stream, id.clone())).is_some_and(fits);
         let own = id.and_then(|id| id.among(is_open));
@@ -272,7 +287,7 @@ impl PendingRequests {
         self.requests.iter().any(|((found, its), pending)| {
             (its == id || Some(its) == other.as_ref())
                 && found != stream
-                && !pending.is_answered
+                && !pending.is_answered()
                 && !pending.is_abandoned
                 && pending.caller == *caller
                 && !self.resumable.contains(found)
@@ -347,7 +362,7 @@ impl PendingRequests {
     /// Whether a client waits for an answer.
     pub(super) fn is_idle(&self) -> bool {
         let waits = |pending: &Pending| {
-            !pending.is_answered
+            !pending.is_answered()
                 && !pending.is_abandoned
                 && !matches!(pending.purpose, Purpose::Subscription)
         };
@@ -405,8 +420,8 @@ impl PendingRequests {
     /// streams. Requests that the server has not seen count only with `held`.
     pub(super) fn open_keys(&self, stream: Option<StreamId>, held: bool) -> Vec<Key> {
         let is_meant = |pending: &Pending| {
-            !pending.is_answered
-                && (held || !pending.is_held)
+            !pending.is_answered()
+                && (held || !pending.is_held())
                 && stream.is_none_or(|stream| pending.stream == stream)
         };
         let open = self.requests.iter().filter(|(_, pending)| is_meant(pending));
@@ -420,7 +435,7 @@ impl PendingRequests {
 mod tests {
     use super::{
         MAX_ABANDONED, MAX_PENDING, MAX_RESUMABLE, NotAdded, Pending, PendingRequests, Purpose,
-        StreamId,
+        RequestProgress, StreamId,
     };
     use crate::message::Id;
 
@@ -458,7 +473,7 @@ mod tests {
     #[test]
     fn a_held_request_has_no_answer() {
         let mut requests = PendingRequests::default();
-        let held = Pending { is_held: true, ..pending(StreamId::PIPE) };
+        let held = Pending { progress: RequestProgress::Held, ..pending(StreamId::PIPE) };
         requests.insert((StreamId::PIPE, Id::Integer(1)), held).unwrap();
         assert!(requests.answer(&Id::Integer(1)).is_none());
         assert_eq!(requests.open_keys(None, true).len(), 1);

@@ -159,7 +159,7 @@ impl Conversation {
         for (key, pending) in self.pending.close(stream) {
             pending.end_cancelled();
             let is_forgotten = self.link == Link::Streams && !self.may_come_elsewhere(&pending);
-            if pending.is_answered || pending.is_held || is_forgotten {
+            if pending.is_answered() || pending.is_held() || is_forgotten {
                 continue;
             }
             if self.link == Link::Shared {
@@ -333,7 +333,7 @@ impl Conversation {
             let own = pending.client_id.as_deref().and_then(Id::parse);
             let id = own.as_ref().unwrap_or(&key.1);
             self.refuse(pending.stream, Some(id), code::INTERNAL, reason);
-            if !pending.is_held && self.may_come_elsewhere(&pending) {
+            if !pending.is_held() && self.may_come_elsewhere(&pending) {
                 self.abandon(&key, pending);
             }
         }

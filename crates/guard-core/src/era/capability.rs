@@ -1,18 +1,27 @@
 //! What a client may be asked for, and what a server offers.
 
 use bytestring::ByteString;
+use serde_json::Value;
 
 use crate::json::object::Object;
 
 /// What a client said that it may be asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each capability")]
 pub struct Asks {
     form: bool,
     url: bool,
-    sampling: bool,
-    sampling_tools: bool,
+    sampling: Sampling,
     roots: bool,
+}
+
+/// What a client offers to have sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sampling {
+    #[default]
+    Nothing,
+    Plain,
+    /// Also with tools.
+    Tools,
 }
 
 impl Asks {
@@ -26,8 +35,11 @@ impl Asks {
             // An empty object stands for forms.
             form: has_elicitation && (elicitation.get("form").is_some() || !url),
             url,
-            sampling: all.get("sampling").is_some(),
-            sampling_tools: all.object("sampling").get("tools").is_some(),
+            sampling: match all.get("sampling") {
+                None => Sampling::Nothing,
+                Some(_) if all.object("sampling").get("tools").is_some() => Sampling::Tools,
+                Some(_) => Sampling::Plain,
+            },
             roots: all.get("roots").is_some(),
         }
     }
@@ -46,7 +58,8 @@ impl Asks {
             "sampling/createMessage" => {
                 let uses_tools =
                     params.get("tools").is_some() || params.get("toolChoice").is_some();
-                self.sampling && (self.sampling_tools || !uses_tools)
+                self.sampling == Sampling::Tools
+                    || (self.sampling == Sampling::Plain && !uses_tools)
             }
             "roots/list" => self.roots,
             _ => false,
@@ -70,13 +83,50 @@ pub(crate) fn capability(method: &str, params: Option<&ByteString>) -> &'static 
 
 /// What a server said that it offers.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each capability")]
 pub(crate) struct Features {
-    pub logging: bool,
-    pub subscribe: bool,
-    pub tools_changed: bool,
-    pub prompts_changed: bool,
-    pub resources_changed: bool,
+    pub(crate) logging: bool,
+    pub(crate) subscribe: bool,
+    /// The lists whose changes it tells of.
+    pub(crate) changes: Lists,
+}
+
+/// Lists of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lists {
+    pub(crate) tools: bool,
+    pub(crate) prompts: bool,
+    pub(crate) resources: bool,
+}
+
+impl Lists {
+    /// What of `notifications`, the parameters of a subscription, is about lists.
+    pub(crate) fn read(notifications: &Object) -> Self {
+        Self {
+            tools: notifications.is_true("toolsListChanged"),
+            prompts: notifications.is_true("promptsListChanged"),
+            resources: notifications.is_true("resourcesListChanged"),
+        }
+    }
+
+    /// Those that are also in `other`.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            tools: self.tools && other.tools,
+            prompts: self.prompts && other.prompts,
+            resources: self.resources && other.resources,
+        }
+    }
+
+    /// The members of `notifications` that stand for them.
+    pub(crate) fn write(self) -> serde_json::Map<String, Value> {
+        let all = [
+            ("toolsListChanged", self.tools),
+            ("promptsListChanged", self.prompts),
+            ("resourcesListChanged", self.resources),
+        ];
+        let named = all.into_iter().filter(|it| it.1);
+        named.map(|it| (it.0.to_owned(), true.into())).collect()
+    }
 }
 
 impl Features {
@@ -87,15 +137,12 @@ impl Features {
         Self {
             logging: all.get("logging").is_some(),
             subscribe: all.object("resources").is_true("subscribe"),
-            tools_changed: changes("tools"),
-            prompts_changed: changes("prompts"),
-            resources_changed: changes("resources"),
+            changes: Lists {
+                tools: changes("tools"),
+                prompts: changes("prompts"),
+                resources: changes("resources"),
+            },
         }
-    }
-
-    /// Whether there is something to listen for.
-    pub(crate) fn changes(self) -> bool {
-        self.tools_changed || self.prompts_changed || self.resources_changed
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bytestring::ByteString;
 use serde_json::{Value, json};
 
-use super::capability::Features;
+use super::capability::{Features, Lists};
 use super::io::Io;
 use super::message::meta;
 use crate::json::object::Object;
@@ -59,7 +59,7 @@ impl Listening {
     /// Starts to listen for changes of lists, if the server tells about them.
     pub(super) fn start(&mut self, io: &mut Io, meta: &str, features: Features) {
         self.features = features;
-        if features.changes() && self.open.is_empty() {
+        if features.changes != Lists::default() && self.open.is_empty() {
             self.open(io, meta, None);
         }
     }
@@ -79,13 +79,7 @@ impl Listening {
     }
 
     fn open(&mut self, io: &mut Io, meta: &str, answers: Option<(Id, String, bool)>) {
-        let mut wanted = serde_json::Map::new();
-        let lists = [
-            ("toolsListChanged", self.features.tools_changed),
-            ("promptsListChanged", self.features.prompts_changed),
-            ("resourcesListChanged", self.features.resources_changed),
-        ];
-        wanted.extend(lists.into_iter().filter(|it| it.1).map(|it| (it.0.to_owned(), true.into())));
+        let mut wanted = self.features.changes.write();
         if !self.resources.is_empty() {
             wanted.insert("resourceSubscriptions".to_owned(), json!(self.resources));
         }

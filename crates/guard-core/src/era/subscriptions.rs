@@ -3,7 +3,7 @@
 use ahash::AHashMap;
 use serde_json::{Value, json};
 
-use super::capability::Features;
+use super::capability::{Features, Lists};
 use super::io::Io;
 use super::legacy_client::subscription_meta;
 use super::message::meta;
@@ -33,14 +33,6 @@ struct Subscription {
     missing: usize,
 }
 
-/// The lists whose changes a subscription is about.
-#[derive(Clone, Copy)]
-struct Lists {
-    tools: bool,
-    prompts: bool,
-    resources: bool,
-}
-
 impl Subscriptions {
     /// Opens the subscription `id`.
     pub(super) fn open(&mut self, io: &mut Io, id: &Id, params: &Object, features: Features) {
@@ -65,11 +57,7 @@ impl Subscriptions {
         if !features.subscribe {
             uris.clear();
         }
-        let lists = Lists {
-            tools: wanted.is_true("toolsListChanged") && features.tools_changed,
-            prompts: wanted.is_true("promptsListChanged") && features.prompts_changed,
-            resources: wanted.is_true("resourcesListChanged") && features.resources_changed,
-        };
+        let lists = Lists::read(&wanted).and(features.changes);
         let mut missing = 0;
         for uri in &uris {
             let count = self.resources.entry(uri.clone()).or_default();
@@ -88,14 +76,7 @@ impl Subscriptions {
     /// Tells the client what it subscribed to, once that is known.
     fn acknowledge(&self, io: &mut Io, id: &Id) {
         let Some(subscription) = self.open.get(id).filter(|it| it.missing == 0) else { return };
-        let Lists { tools, prompts, resources } = subscription.lists;
-        let lists = [
-            ("toolsListChanged", tools),
-            ("promptsListChanged", prompts),
-            ("resourcesListChanged", resources),
-        ];
-        let mut told = serde_json::Map::new();
-        told.extend(lists.into_iter().filter(|it| it.1).map(|it| (it.0.to_owned(), true.into())));
+        let mut told = subscription.lists.write();
         if !subscription.resources.is_empty() {
             told.insert("resourceSubscriptions".to_owned(), json!(subscription.resources));
         }

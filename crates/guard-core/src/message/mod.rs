@@ -24,4 +24,4 @@ pub use self::reply::{
     code, error, error_code, error_message, error_object_code, error_with_data, response,
 };
 pub use self::skim::Skim;
-pub use self::unreadable::{BYTE_ORDER_MARK, Unreadable};
+pub use self::unreadable::{BYTE_ORDER_MARK, Content, Unreadable};

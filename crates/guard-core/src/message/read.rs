@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::envelope::{Envelope, Kind, Method, Params};
 use super::id::Id;
 use super::outline::Outline;
-use super::unreadable::{BYTE_ORDER_MARK, Unreadable};
+use super::unreadable::{BYTE_ORDER_MARK, Content, Unreadable};
 use crate::counted::Counted;
 use crate::json::edit::Span;
 use crate::json::members::{Name, members};
@@ -85,7 +85,7 @@ pub fn text(bytes: &Bytes) -> Result<ByteString, Unreadable> {
     ByteString::try_from(bytes.clone()).map_err(|_| {
         let error = serde_json::from_slice::<&RawValue>(bytes).err();
         let error = error.unwrap_or_else(|| Error::custom("expected UTF-8"));
-        Unreadable { is_text: false, ..Unreadable::new(bytes, &error) }
+        Unreadable { content: Content::Binary, ..Unreadable::new(bytes, &error) }
     })
 }
 

@@ -5,13 +5,21 @@ use super::id::Id;
 /// The most bytes of an id, or of the name of a member, that are kept.
 const KEPT: usize = 256;
 
+/// Where a scan stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Outside,
+    String,
+    /// After a backslash in a string.
+    Escape,
+}
+
 /// Goes over a JSON object, piece by piece, and keeps nothing but its member `id`.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "where a scan stands, and what it saw")]
 pub struct Skim {
     depth: usize,
-    in_string: bool,
-    escaped: bool,
+    place: Place,
     /// The name or the value at the outer level that is being read.
     token: Vec<u8>,
     /// The name whose value comes next.
@@ -30,19 +38,18 @@ impl Skim {
     }
 
     fn step(&mut self, byte: u8) {
-        if self.in_string {
+        if self.place != Place::Outside {
             self.keep(byte);
-            match byte {
-                _ if self.escaped => self.escaped = false,
-                b'\\' => self.escaped = true,
-                b'"' => self.in_string = false,
-                _ => {}
-            }
+            self.place = match (self.place, byte) {
+                (Place::String, b'\\') => Place::Escape,
+                (Place::String, b'"') => Place::Outside,
+                _ => Place::String,
+            };
             return;
         }
         match byte {
             b'"' => {
-                self.in_string = true;
+                self.place = Place::String;
                 self.keep(byte);
             }
             b'{' | b'[' => self.depth += 1,

@@ -6,22 +6,29 @@ use super::skim::Skim;
 /// The byte order mark that some peers write before a text, and readers skip.
 pub const BYTE_ORDER_MARK: &str = "\u{feff}";
 
+/// What something that is not a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// JSON.
+    Json,
+    /// Other text.
+    Text,
+    /// No UTF-8. UTF-16 and UTF-32 have zero bytes where UTF-8 has none.
+    Binary,
+}
+
 /// Text that is not a message.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "what can be told of it, each on its own")]
 pub struct Unreadable {
     /// What is wrong, in one line.
     pub reason: String,
-    /// Whether it is JSON, and not a message.
-    pub is_json: bool,
+    pub content: Content,
     /// The id that it seems to have.
     pub id: Option<Id>,
     /// Whether it seems to be a request or a notification.
     pub has_method: bool,
     /// Whether it looks like a broken message.
     pub may_be_message: bool,
-    /// Whether it is UTF-8.
-    pub is_text: bool,
     /// The start of the text, for the log.
     pub excerpt: String,
 }
@@ -40,12 +47,14 @@ impl Unreadable {
         let is_object = matches!(start.first(), Some(b'{' | b'['));
         Self {
             reason: error.to_string(),
-            is_json: error.is_data(),
+            content: match error.is_data() {
+                _ if bytes.contains(&0) => Content::Binary,
+                true => Content::Json,
+                false => Content::Text,
+            },
             id,
             has_method,
             may_be_message: is_object && (names(b"\"jsonrpc\"") || names(b"\"result\"")),
-            // UTF-16 and UTF-32 have zero bytes where UTF-8 has none.
-            is_text: !bytes.contains(&0),
             excerpt: String::from_utf8_lossy(&start[..start.len().min(4 * EXCERPT)])
                 .chars()
                 .take(EXCERPT)
@@ -57,11 +66,10 @@ impl Unreadable {
     pub fn not_read(reason: String) -> Self {
         Self {
             reason,
-            is_json: true,
+            content: Content::Json,
             id: None,
             has_method: false,
             may_be_message: true,
-            is_text: true,
             excerpt: String::new(),
         }
     }

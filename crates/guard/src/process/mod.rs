@@ -222,7 +222,7 @@ impl Processes {
         let reason = &text.reason;
         let what = "client: could not read a message";
         self.server.report(Event::error(format!("{what}: {reason}")).or_unquoted(what));
-        let code = if text.is_json { code::REQUEST } else { code::PARSE };
+        let code = if text.content == message::Content::Json { code::REQUEST } else { code::PARSE };
         let id = text.id.as_ref().filter(|_| text.has_method);
         crate::http::respond::json(StatusCode::BAD_REQUEST, error(id, code, reason))
     }
