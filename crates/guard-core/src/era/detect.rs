@@ -48,9 +48,8 @@ pub(super) enum Found {
 }
 
 /// A server whose era is being found out.
-#[expect(clippy::struct_excessive_bools, reason = "what is known of it, each on its own")]
 pub(super) struct Detect {
-    is_modern_client: bool,
+    client: ClientEra,
     /// The first request of the client, its id and its parameters.
     sent: Sent,
     first: Id,
@@ -70,10 +69,25 @@ pub(super) struct Detect {
     is_known: bool,
     /// Whether the server was started again.
     is_second: bool,
-    /// Whether the server was silent for so long that it gets what the client sends.
-    is_passing: bool,
-    /// Whether the server has refused `initialize` and is silent about `server/discover`.
-    is_refused: bool,
+    stage: Stage,
+}
+
+/// The era of the client whose first message is at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClientEra {
+    Legacy,
+    Modern,
+}
+
+/// How far the detection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The server is asked.
+    Asking,
+    /// The server was silent for so long that it gets what the client sends.
+    Passing,
+    /// The server has refused `initialize` and is silent about `server/discover`.
+    Refused,
 }
 
 impl Detect {
@@ -81,15 +95,14 @@ impl Detect {
     pub(super) fn new(io: &Io, sent: &Sent, now: Instant) -> Option<Self> {
         let Incoming::Request { id } = Incoming::of_client(sent) else { return None };
         let Frame { text, part } = &sent.frame;
-        let is_modern_client = is_modern_request(text, part);
-        if !is_modern_client && sent.frame.method() != "initialize" {
+        let is_modern = is_modern_request(text, part);
+        if !is_modern && sent.frame.method() != "initialize" {
             return None;
         }
         let known = io.server.eras();
-        let is_known =
-            if is_modern_client { known.is_legacy_only() } else { known.is_modern_only() };
+        let is_known = if is_modern { known.is_legacy_only() } else { known.is_modern_only() };
         Some(Self {
-            is_modern_client,
+            client: if is_modern { ClientEra::Modern } else { ClientEra::Legacy },
             first: id,
             sent: sent.clone(),
             params: sent.params().unwrap_or_default(),
@@ -100,11 +113,10 @@ impl Detect {
             discover: None,
             initialize: None,
             list: None,
-            deadline: Some(now + if is_modern_client { SILENCE } else { PATIENCE }),
+            deadline: Some(now + if is_modern { SILENCE } else { PATIENCE }),
             is_known,
             is_second: false,
-            is_passing: false,
-            is_refused: false,
+            stage: Stage::Asking,
         })
     }
 
@@ -115,7 +127,7 @@ impl Detect {
             self.deadline = None;
             self.hold(io, sent);
             self.ask_other_era(io);
-        } else if !self.is_modern_client || (is_discover && is_complete(&self.params)) {
+        } else if !self.is_modern_client() || (is_discover && is_complete(&self.params)) {
             self.is_forwarded = true;
             io.forward(sent);
         } else {
@@ -125,6 +137,10 @@ impl Detect {
         }
     }
 
+    fn is_modern_client(&self) -> bool {
+        self.client == ClientEra::Modern
+    }
+
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         self.deadline
     }
@@ -132,7 +148,7 @@ impl Detect {
     /// Whether the server, which has ended, has to be asked once more.
     pub(super) fn wants_restart(&self) -> bool {
         let is_asked = self.discover.is_some() || self.initialize.is_some();
-        !self.is_second && (self.refusal.is_some() || is_asked || self.is_modern_client)
+        !self.is_second && (self.refusal.is_some() || is_asked || self.is_modern_client())
     }
 
     /// Asks a server that was started again, in the other era only.
@@ -151,7 +167,7 @@ impl Detect {
     /// Takes a message of the client before the era of the server is known. A client that does not wait for the answer
     /// to its first message has the others wait for it.
     pub(super) fn on_client(&mut self, io: &mut Io, sent: Sent) {
-        if self.is_passing && self.refusal.is_none() {
+        if self.stage == Stage::Passing && self.refusal.is_none() {
             io.forward(sent);
         } else {
             self.hold(io, sent);
@@ -232,7 +248,7 @@ impl Detect {
                 Some(Found::Nothing)
             }
             Ok(_) => {
-                if self.is_modern_client {
+                if self.is_modern_client() {
                     io.server.eras().set_modern();
                 } else {
                     io.server.eras().set_legacy();
@@ -240,23 +256,23 @@ impl Detect {
                 io.send_client(frame);
                 Some(Found::Same)
             }
-            Err(error) if self.is_modern_client && is_modern_error(error) => {
+            Err(error) if self.is_modern_client() && is_modern_error(error) => {
                 io.server.eras().set_modern();
                 io.send_client(frame);
                 Some(Found::Same)
             }
             // The server may refuse it for what the client wrote.
-            Err(_) if !self.is_modern_client && !is_initialize_params(&self.params) => {
+            Err(_) if !self.is_modern_client() && !is_initialize_params(&self.params) => {
                 io.send_client(frame);
                 Some(Found::Same)
             }
             Err(_) => {
                 self.refusal = Some(frame);
-                if self.is_refused {
+                if self.stage == Stage::Refused {
                     return Some(self.give_up(io));
                 }
                 // A legacy server may do much at `initialize`.
-                self.deadline = Some(now + if self.is_modern_client { START } else { PATIENCE });
+                self.deadline = Some(now + if self.is_modern_client() { START } else { PATIENCE });
                 self.ask_other_era(io);
                 None
             }
@@ -265,10 +281,10 @@ impl Detect {
 
     /// Asks the server as a client of the other era would.
     fn ask_other_era(&mut self, io: &mut Io) {
-        if !self.is_modern_client && self.discover.is_none() {
+        if !self.is_modern_client() && self.discover.is_none() {
             self.send_discover(io);
         }
-        if self.is_modern_client && self.initialize.is_none() {
+        if self.is_modern_client() && self.initialize.is_none() {
             let id = io.own_id();
             let params = initialize_params(&self.params.object("_meta"), io.users);
             io.request(&id, "initialize", params);
@@ -278,7 +294,7 @@ impl Detect {
 
     fn send_discover(&mut self, io: &mut Io) {
         let id = io.own_id();
-        let params = discover_params(&self.params, self.is_modern_client);
+        let params = discover_params(&self.params, self.is_modern_client());
         io.request(&id, "server/discover", params);
         self.discover = Some(id);
     }
@@ -295,11 +311,11 @@ impl Detect {
         }
         // A legacy server does not know the method.
         let is_modern = outcome.as_ref().map_or_else(|error| is_modern_error(error), |_| true);
-        if self.is_modern_client {
+        if self.is_modern_client() {
             if is_modern {
                 return Some(Self::is_modern(io));
             }
-            if self.is_refused {
+            if self.stage == Stage::Refused {
                 return Some(self.give_up(io));
             }
             // It is alive: it answers `initialize`, too.
@@ -364,7 +380,7 @@ impl Detect {
             }
             // The server may still answer `server/discover`.
             Err(_) if self.discover.is_some() || (self.is_forwarded && self.refusal.is_none()) => {
-                self.is_refused = true;
+                self.stage = Stage::Refused;
                 self.deadline = Some(now + SILENCE);
                 None
             }
@@ -409,17 +425,17 @@ impl Detect {
             return None;
         }
         self.deadline = None;
-        if self.refusal.is_some() || self.is_refused {
+        if self.refusal.is_some() || self.stage == Stage::Refused {
             return Some(self.give_up(io));
         }
-        if self.is_modern_client {
+        if self.is_modern_client() {
             let id = io.own_id();
             io.request(&id, "tools/list", discover_params(&self.params, true));
             self.list = Some(id);
             self.ask_other_era(io);
             return None;
         }
-        self.is_passing = true;
+        self.stage = Stage::Passing;
         for sent in std::mem::take(&mut self.held) {
             io.forward(sent);
         }
