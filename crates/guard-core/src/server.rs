@@ -110,8 +110,8 @@ impl Server {
     /// before the next call. Connections that are open keep the old `max_message`.
     pub fn set_settings(&self, new: Settings, documents: Option<Arc<dyn Documents>>) {
         let before = self.rules();
-        let (shelf, generation) = (Arc::clone(&before.shelf), before.generation + 1);
-        self.rules.store(Arc::new(Rules::new(new, documents, generation, shelf)));
+        let rules = Rules::new(new, documents, before.generation + 1, Arc::clone(&before.shelf));
+        self.rules.store(Arc::new(rules));
     }
 
     pub fn rules(&self) -> arc_swap::Guard<Arc<Rules>> {

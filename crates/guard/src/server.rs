@@ -53,13 +53,14 @@ impl GuardedServer {
 
     /// The same in another environment, with compiled tools on `shelf`. Nobody uses it yet.
     fn with(self, environment: Arc<Surroundings>, shelf: Option<&Arc<Shelf>>) -> Self {
-        let rules = self.server.rules();
-        let shelf = Arc::clone(shelf.unwrap_or(&rules.shelf));
-        let documents = lock(&self.fetch).1.clone().map(documents);
-        let same = Arc::clone(&environment);
-        let server = Server::new(rules.settings.clone(), documents, shelf, same as _);
-        drop(rules);
-        Self { server: Arc::new(server), environment, ..self }
+        let server = {
+            let rules = self.server.rules();
+            let counted = Arc::clone(shelf.unwrap_or(&rules.shelf));
+            let fetched = lock(&self.fetch).1.clone().map(documents);
+            let same = Arc::clone(&environment);
+            Arc::new(Server::new(rules.settings.clone(), fetched, counted, same as _))
+        };
+        Self { server, environment, ..self }
     }
 
     /// Counts the memory of its compiled tools there.

@@ -108,7 +108,7 @@ impl Conversation {
         if self.translates() {
             return self.translate(stream, frame.into());
         }
-        let message = Outgoing::Sent(frame.into());
+        let message = Outgoing::Sent(Box::new(frame.into()));
         self.actions.push_back(Action::Send {
             to: Destination::Server(stream),
             ticket: None,

@@ -130,7 +130,7 @@ impl Talk {
                     }
                 }
                 Action::Send { message, .. } => {
-                    seen.push(("client", read(&message.into_rope().unwrap().joined())))
+                    seen.push(("client", read(&message.into_rope().unwrap().joined())));
                 }
             }
         }

@@ -48,7 +48,7 @@ pub struct Told<'a> {
     pub trace: Option<HttpTrace>,
 }
 
-impl<'a> Part<'a> {
+impl Part<'_> {
     /// Its sender. What it says of itself is part of that, and so is a header that says something else.
     fn sender(&self, client: &ClientMeta) -> Caller {
         let own = client.revision.as_ref();
@@ -59,6 +59,9 @@ impl<'a> Part<'a> {
         })
     }
 }
+
+/// A call: what it calls, for whom and by whom.
+type ReadCall<'a> = (CallParams<'a>, Audience, Caller);
 
 /// A request as the server gets it.
 struct Readdressed {
@@ -231,7 +234,7 @@ impl Conversation {
         part: &Part<'a>,
         method: Method,
         rules: &Rules,
-    ) -> serde_json::Result<(Purpose, Option<(CallParams<'a>, Audience, Caller)>)> {
+    ) -> serde_json::Result<(Purpose, Option<ReadCall<'a>>)> {
         let (text, envelope) = (part.text, part.envelope);
         let purpose = match method {
             Method::Initialize => {

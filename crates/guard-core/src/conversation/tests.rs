@@ -168,7 +168,7 @@ impl World {
                     self.reach_server(stream, &message.into_rope().unwrap().joined());
                 }
                 Action::Send { to, message, .. } => {
-                    self.reach_client(to, &message.into_rope().unwrap().joined())
+                    self.reach_client(to, &message.into_rope().unwrap().joined());
                 }
             }
         }

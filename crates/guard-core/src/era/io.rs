@@ -80,7 +80,7 @@ pub(super) struct Io {
 impl Io {
     /// Sends a message of the client on to the server.
     pub(super) fn forward(&mut self, sent: Sent) {
-        self.out.push_back(Output::Server(Outgoing::Sent(sent)));
+        self.out.push_back(Output::Server(Outgoing::Sent(Box::new(sent))));
     }
 
     /// Sends a request to the server.
@@ -102,7 +102,7 @@ impl Io {
 
     /// Answers a request of the server.
     pub(super) fn answer_server(&mut self, answer: Frame) {
-        self.out.push_back(Output::Server(Outgoing::Sent(answer.into())));
+        self.out.push_back(Output::Server(Outgoing::Sent(Box::new(answer.into()))));
     }
 
     /// Sends a message to the client.

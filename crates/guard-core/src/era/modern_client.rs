@@ -319,7 +319,7 @@ impl ModernClient {
                 self.on_answer(io, frame, &id, outcome.err().as_ref(), now);
             }
             Incoming::Request { id } => self.on_question(io, id, &frame, now),
-            Incoming::Notification => self.on_notification(io, frame),
+            Incoming::Notification => self.on_notification(io, &frame),
             Incoming::Other => io.send_client(frame),
         }
     }
@@ -466,7 +466,7 @@ impl ModernClient {
         self.waiting.insert(state, Waiting { call: at_server.clone(), deadline });
     }
 
-    fn on_notification(&mut self, io: &mut Io, frame: Frame) {
+    fn on_notification(&mut self, io: &mut Io, frame: &Frame) {
         let params = frame.params().unwrap_or_default();
         match &*frame.method() {
             method @ ("notifications/tools/list_changed"
@@ -478,7 +478,7 @@ impl ModernClient {
                     io.out.push_back(super::Output::ToolsChanged);
                 }
             }
-            "notifications/progress" => self.on_progress(io, &frame, params),
+            "notifications/progress" => self.on_progress(io, frame, params),
             "notifications/message" => {
                 let level = params.string("level").as_deref().and_then(log_level);
                 let wants = |call: &Call| {

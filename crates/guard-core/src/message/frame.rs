@@ -208,7 +208,7 @@ pub enum Outgoing {
     /// Its text.
     Text(Rope),
     /// A message of a client, for a server.
-    Sent(Sent),
+    Sent(Box<Sent>),
     /// A request for a server that was translated, or with no id a notification.
     Request { id: Option<Id>, method: String, params: Object },
 }
