@@ -11,7 +11,7 @@ use crate::environment::{CallSpan, Documents, Environment};
 use crate::event::Event;
 use crate::known_eras::KnownEras;
 use crate::lock::lock;
-use crate::settings::Settings;
+use crate::settings::{Deployment, Settings};
 use crate::tool_cache::{Shelf, ToolCache};
 
 /// What all conversations with one server share: its settings, which may change at any time, and what is known of it.
@@ -48,7 +48,7 @@ impl Rules {
     ) -> Self {
         let judging = JudgeOptions::default()
             .policy(settings.tools.unwrap_or(Policy::Filter))
-            .ignore_headers(settings.ignore_headers)
+            .ignore_headers(settings.deployment == Deployment::Pipe)
             .schema(settings.schema.clone());
         Self { settings, judging, tools: shelf.cache(), shelf, documents, generation }
     }

@@ -43,9 +43,7 @@ pub struct Settings {
     pub view_for_clients: HashMap<String, ViewFor>,
     /// How schemas are compiled, their limits and the fuel of a validation included.
     pub schema: toolbond_schema::Options,
-    /// Whether a wrong `x-mcp-header` annotation is only a warning, as it is where clients do not use
-    /// HTTP.
-    pub ignore_headers: bool,
+    pub deployment: Deployment,
     /// Whether findings about calls show the values that were found.
     pub log_values: bool,
     /// Whether the spans of calls have their arguments and results, shortened and without what looks like a secret.
@@ -57,11 +55,22 @@ pub struct Settings {
     /// Whether calls that have no contract are refused instead of being forwarded unchecked: while the tool list cannot be
     /// fetched, and of tools that the server does not list. [`Mode::Enforce`] implies that.
     pub require_list: bool,
-    /// Whether other replicas serve the same clients, so that this one may not hear of a changed list. The list is then
-    /// requested again before a call is refused because of it, and when it is a minute old.
-    pub is_replica: bool,
     /// Different settings for single tools, by name.
     pub overrides: HashMap<String, Override>,
+}
+
+/// Where a guard stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Deployment {
+    /// In front of one client on a pipe. A wrong `x-mcp-header` annotation is only a warning: nobody uses headers.
+    #[default]
+    Pipe,
+    /// In front of clients on HTTP.
+    Http,
+    /// Behind a gateway, beside other replicas that serve the same clients, so that this one may not hear of a changed
+    /// list. The list is then requested again before a call is refused because of it, and when it is a minute old.
+    Replica,
 }
 
 /// Different settings for one tool.
@@ -92,13 +101,12 @@ impl Default for Settings {
             view_for: ViewFor::None,
             view_for_clients: HashMap::new(),
             schema: toolbond_schema::Options::default(),
-            ignore_headers: true,
+            deployment: Deployment::default(),
             log_values: false,
             export_values: false,
             max_message: MAX_MESSAGE,
             list_timeout: Duration::from_secs(30),
             require_list: false,
-            is_replica: false,
             overrides: HashMap::new(),
         }
     }
@@ -129,6 +137,11 @@ impl Settings {
             || !self.keep_dialects
             || self.has_views()
             || !self.overrides.is_empty()
+    }
+
+    /// Whether other replicas serve the same clients.
+    pub fn is_replica(&self) -> bool {
+        self.deployment == Deployment::Replica
     }
 
     /// Whether some clients get tools in the form of a target.

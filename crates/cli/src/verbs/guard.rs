@@ -13,8 +13,8 @@ use toolbond_fetch::{Fetcher, Policy};
 use toolbond_guard::config::{self, Config, Terms};
 use toolbond_guard::http::{Client, Hosts};
 use toolbond_guard::{
-    Backend, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits, Processes,
-    Proxy, Router, Routes, Settings, StatusPage, stdio,
+    Backend, Deployment, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
+    Processes, Proxy, Router, Routes, Settings, StatusPage, stdio,
 };
 use toolbond_listen::shutdown_signal_then_exit;
 
@@ -156,7 +156,9 @@ impl Guard {
     fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         self.terms.apply(&mut settings);
-        settings.ignore_headers = self.listen.is_none();
+        if self.listen.is_some() {
+            settings.deployment = Deployment::Http;
+        }
         settings
     }
 

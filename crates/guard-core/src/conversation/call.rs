@@ -200,7 +200,7 @@ impl Conversation {
 
     /// Whether a replica is about to refuse `call` because of a list that may have changed since.
     fn may_have_changed(&self, call: &WaitingCall) -> bool {
-        self.server.rules().settings.is_replica
+        self.server.rules().settings.is_replica()
             && !call.is_rechecked
             && self.catalog.is_older(&call.caller, &call.audience, RECHECK_AGE, call.received)
     }

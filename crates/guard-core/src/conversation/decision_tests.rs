@@ -15,7 +15,7 @@ use super::{
 use crate::caller::Caller;
 use crate::contract::budget::Budget;
 use crate::message::{Id, Message, Text};
-use crate::settings::{Override, Settings};
+use crate::settings::{Deployment, Override, Settings};
 use crate::testing;
 
 /// A message that left, and to whom.
@@ -209,8 +209,11 @@ fn a_call_is_restored_anew_for_the_list_that_it_is_rechecked_by() {
         "value": { "type": "integer", "description": "V." } } });
     let map = json!({ "type": "object", "description": "C.", "additionalProperties": { "type": "integer" } });
     let list = json!({ "type": "array", "description": "C.", "items": item });
-    let settings =
-        Settings { view_for: "gemini".parse().unwrap(), is_replica: true, ..Settings::default() };
+    let settings = Settings {
+        view_for: "gemini".parse().unwrap(),
+        deployment: Deployment::Replica,
+        ..Settings::default()
+    };
     let mut talk = Talk::new(Link::Streams, settings);
     let arguments = json!({ "counts": [{ "key": "a", "value": 1 }] });
     talk.client(&call(1, "t", &arguments));

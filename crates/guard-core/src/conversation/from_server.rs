@@ -418,7 +418,7 @@ impl Conversation {
             return (to, PartFate::Dropped);
         }
         // Another replica has seen the call.
-        if is_result && rules.settings.is_replica && !is_own_stream(origin) {
+        if is_result && rules.settings.is_replica() && !is_own_stream(origin) {
             if rules.settings.may_refuse_results() {
                 let refusal = error(Some(id), code::INTERNAL, RESUMED_ELSEWHERE);
                 return (to, replaced(refusal));

@@ -272,7 +272,7 @@ impl Conversation {
     pub(super) fn find_tool(&mut self, rules: &Rules, call: &WaitingCall, now: Instant) -> Lookup {
         let WaitingCall { caller, audience, name, .. } = call;
         let catalog = self.catalog.under(rules.generation);
-        if rules.settings.is_replica && catalog.is_older(caller, audience, MAX_AGE, now) {
+        if rules.settings.is_replica() && catalog.is_older(caller, audience, MAX_AGE, now) {
             catalog.expire(caller, audience);
         }
         if rules.settings.is_hidden(&catalog.own_name(caller, audience, name)) {

@@ -26,7 +26,7 @@ use terms::ToolTerms;
 
 use crate::child::Launch;
 use crate::http::parse_upstream;
-use toolbond_guard_core::settings::Settings;
+use toolbond_guard_core::settings::{Deployment, Settings};
 
 /// The most bytes of a configuration file.
 const MAX_FILE: u64 = 1 << 20;
@@ -236,8 +236,7 @@ impl Config {
     pub(crate) fn settings(&self, name: &str) -> Settings {
         let is_replica = self.front == Front::Gateway;
         let mut settings = Settings::default();
-        settings.ignore_headers = false;
-        settings.is_replica = is_replica;
+        settings.deployment = if is_replica { Deployment::Replica } else { Deployment::Http };
         settings.require_list = is_replica;
         self.contract.apply(&mut settings);
         if let Some(server) = self.servers.get(name) {

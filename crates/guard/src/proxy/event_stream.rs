@@ -173,7 +173,7 @@ impl<B: ResponseBody> EventStream<B> {
             return Some((event.into_bytes(), false));
         }
         // Other requests of the client may be in other sessions of this replica.
-        if self.proxy.server.rules().settings.is_replica
+        if self.proxy.server.rules().settings.is_replica()
             && memchr::memmem::find(&text, b"notifications/tools/list_changed").is_some()
         {
             self.proxy.sessions.forget_lists();
@@ -210,7 +210,7 @@ impl<B: ResponseBody> EventStream<B> {
     /// replica than the stream.
     fn may_name_endpoint(&self) -> bool {
         matches!(self.answered.origin, Origin::Listening(_) | Origin::Resumed(_))
-            && !self.proxy.server.rules().settings.is_replica
+            && !self.proxy.server.rules().settings.is_replica()
     }
 
     /// Tells the client to post its messages to the guard, and not to `place`. Ends the stream if that fails.

@@ -112,7 +112,7 @@ impl Proxy {
     /// path of the server's URL.
     fn list_uri(&self, uri: &Uri) -> Result<Uri, InvalidUri> {
         match uri.query() {
-            _ if !self.server.rules().settings.is_replica => Ok(uri.clone()),
+            _ if !self.server.rules().settings.is_replica() => Ok(uri.clone()),
             Some(query) => format!("{}?{query}", self.upstream.path()).parse(),
             None => self.upstream.path().parse(),
         }

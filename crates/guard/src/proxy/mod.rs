@@ -175,7 +175,7 @@ impl Proxy {
         // A server behind a gateway names the gateway, which the client comes back to.
         let is_own = |target: &Uri| {
             let authority = target.authority().map(|authority| authority.as_str().as_bytes());
-            let is_replica = self.server.rules().settings.is_replica;
+            let is_replica = self.server.rules().settings.is_replica();
             is_replica && authority.is_some() && authority == host.map(HeaderValue::as_bytes)
         };
         match self.absolute(&location) {

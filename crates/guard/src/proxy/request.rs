@@ -53,7 +53,7 @@ impl Proxy {
             let text = "no event stream is open for this endpoint; connect again";
             return refuse(StatusCode::NOT_FOUND, code::REQUEST, text);
         }
-        if !self.server.rules().settings.is_replica {
+        if !self.server.rules().settings.is_replica() {
             // What the server does not get says nothing about the request.
             remove_hop_by_hop(&mut parts.headers);
         }
@@ -110,7 +110,7 @@ impl Proxy {
         let Forwarded { body, mut exchange, replies, is_batch, is_rpc } = forwarded;
         exchange.is_sent = true;
         parts.headers.remove(CONTENT_LENGTH);
-        if self.server.rules().settings.is_replica {
+        if self.server.rules().settings.is_replica() {
             let stream = exchange.stream;
             if drive(&exchange.session, |it, _| it.is_repeatable(stream)) {
                 parts.extensions.insert(Repeatable);
