@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use tokio::process::Command;
 
-use super::{Child, StartError, Watchdog};
+use super::process::{Child, StartError};
+use super::watchdog::Watchdog;
 
 /// How to start a server that is a process.
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,9 @@
 //! `[lint]`: what `toolbond lint` checks, and what fails it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-use super::{Config, ConfigError, read_text};
 
 /// Options of `toolbond lint`. Those on its command line come first.
 ///
@@ -48,25 +46,4 @@ pub enum FailOn {
     Info,
     /// Nothing.
     Never,
-}
-
-impl LintConfig {
-    /// Reads the section of the file at `path`. The servers in the file are not looked at.
-    ///
-    /// Fails if the file cannot be read, is longer than 1 MiB, or if [`LintConfig::parse`] fails.
-    pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        Self::parse(path, &read_text(path)?)
-    }
-
-    /// Parses the text of the file at `path`.
-    ///
-    /// Fails if it is not TOML, or has unknown keys or values.
-    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let config: Config =
-            toml::from_str(text).map_err(|error| ConfigError::toml(path, text, &error))?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let mut lint = *config.lint;
-        lint.baseline = lint.baseline.map(|file| folder.join(file));
-        Ok(lint)
-    }
 }

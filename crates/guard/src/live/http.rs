@@ -7,7 +7,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Uri};
 use serde_json::Value;
 
-use super::{Listed, NATURAL, Opening, Peer, ToolsError, list};
+use super::list::{Listed, NATURAL, Opening, Peer, ToolsError, list};
 use crate::http::answer::read_answer;
 use crate::http::respond::full;
 use crate::http::{Client, UpstreamError, parse_upstream};

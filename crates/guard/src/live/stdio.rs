@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
 use toolbond_listen::Signals;
 
-use super::{Listed, Opening, Peer, ToolsError, list};
+use super::list::{Listed, Opening, Peer, ToolsError, list};
 use crate::child::Child;
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};

@@ -6,7 +6,7 @@ use hyper::{HeaderMap, Method, Uri};
 use serde_json::json;
 
 use super::http::Remote;
-use super::{Opening, Peer as _, ToolsError, open};
+use super::list::{Opening, Peer as _, ToolsError, open};
 use crate::http::Client;
 use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};

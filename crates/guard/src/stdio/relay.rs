@@ -4,7 +4,7 @@ use std::future::pending;
 use std::pin::pin;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
@@ -207,6 +207,45 @@ impl Relay {
         self.to_server.close();
     }
 
+    /// Fails what waits for a server that is gone. With `is_expected`, requests that are still open then get no error.
+    async fn finish_server(self: &Arc<Self>, how: Option<ProcessEnd>, is_expected: bool) {
+        let reason = match how {
+            Some(end) => format!("the server ended before it answered ({})", end.how),
+            None => "the server closed its output before it answered".to_owned(),
+        };
+        drive(self, |it, _| it.fail_waiting_calls(&reason));
+        self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
+        if !drive(self, |it, _| it.is_idle()) {
+            let event = Event::warning(format!("server: {reason}"));
+            self.server.report(event.or_unquoted("server: ended before it answered"));
+        }
+        if !is_expected {
+            drive(self, |it, _| it.on_server_gone(&reason));
+        }
+    }
+
+    /// Writes to the server, and to each one that takes its place. Never ends: a server that stopped reading is noticed
+    /// when it ends.
+    async fn write_server<W: AsyncWrite + Send + Unpin>(
+        self: &Arc<Self>,
+        mut servers: mpsc::Receiver<W>,
+    ) {
+        let mut next = servers.recv().await;
+        while let Some(mut server) = next.take() {
+            tokio::select! {
+                biased;
+                other = servers.recv() => next = other,
+                _ = self.to_server.write_to(&mut server) => {}
+            }
+            if next.is_none() {
+                drop(server);
+                self.stop_sending();
+                next = servers.recv().await;
+            }
+        }
+        pending().await
+    }
+
     /// Sends no more to the server, unless the guard may have to or the server may be started again.
     fn stop_sending(self: &Arc<Self>) {
         if !drive(self, |it, _| it.is_bridging()) {
@@ -275,7 +314,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     let mut server_in = LineReader::new(server.0, Sender::Server, max, &memory);
     let (mut client_out, server_out) = (client.1, server.1);
     // The input of a server that was started again takes the place of the old one.
-    let (next_out, mut outs) = mpsc::channel(1);
+    let (next_out, outs) = mpsc::channel(1);
     let _ = next_out.try_send(server_out);
 
     let has_left = AtomicBool::new(false);
@@ -311,49 +350,21 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
         }
     };
     let mut to_client = pin!(relay.to_client.write_to(&mut client_out));
-    let to_server = async {
-        let mut out = outs.recv().await;
-        while let Some(mut server_out) = out.take() {
-            tokio::select! {
-                biased;
-                next = outs.recv() => out = next,
-                _ = relay.to_server.write_to(&mut server_out) => {}
-            }
-            if out.is_none() {
-                drop(server_out);
-                // A server that stopped reading is noticed when it ends.
-                relay.stop_sending();
-                out = outs.recv().await;
-            }
-        }
-        pending::<End>().await
-    };
     let end = tokio::select! {
         biased;
         end = from_client => end,
         end = from_server => end,
         _ = &mut to_client => return End::Client,
-        end = to_server => end,
+        () = relay.write_server(outs) => End::Server,
     };
+    // A client that has left may not read any more, and a server that then ends is at no fault.
+    let how = how.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let is_expected = has_left.into_inner() && how.as_ref().is_some_and(|how| how.is_success);
     let settle = async {
-        let (reason, is_success) = match lock(&how).as_ref() {
-            Some(ProcessEnd { how, is_success }) => {
-                (format!("the server ended before it answered ({how})"), *is_success)
-            }
-            None => ("the server closed its output before it answered".to_owned(), false),
-        };
-        // A client that has left may not read any more, and a server that then ends is at no fault.
-        let is_failure = end == End::Server && !(has_left.load(Ordering::Relaxed) && is_success);
         if end == End::Server {
-            drive(&relay, |it, _| it.fail_waiting_calls(&reason));
-        }
-        relay.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
-        if end == End::Server && !drive(&relay, |it, _| it.is_idle()) {
-            let event = Event::warning(format!("server: {reason}"));
-            relay.server.report(event.or_unquoted("server: ended before it answered"));
-        }
-        if is_failure {
-            drive(&relay, |it, _| it.on_server_gone(&reason));
+            relay.finish_server(how, is_expected).await;
+        } else {
+            relay.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
         }
         relay.to_client.close();
         sleep(LAST_WORDS).await;

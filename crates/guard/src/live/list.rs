@@ -1,0 +1,179 @@
+//! Fetching all pages of the tool list, over any transport.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use toolbond_guard_core::conversation::{Endless, MAX_PAGES, Pages};
+use toolbond_guard_core::message::Id;
+
+/// Why the tools of a server cannot be fetched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolsError {
+    /// The server cannot be written to or read from.
+    #[error("the connection to the server failed")]
+    Io(#[from] io::Error),
+    /// The server cannot be reached.
+    #[error("could not reach the server: {0}")]
+    Unreached(String),
+    /// The server answered with something other than a message.
+    #[error("the server answered `{method}` with {status} and no message")]
+    Status {
+        /// The method of the request.
+        method: &'static str,
+        /// The status of the response.
+        status: hyper::StatusCode,
+    },
+    /// The server ended.
+    #[error("the server ended before it answered `{0}`")]
+    Ended(&'static str),
+    /// The server answered with an error.
+    #[error("the server refused `{method}`: {error}")]
+    Refused {
+        /// The method of the request.
+        method: &'static str,
+        /// The error, as JSON.
+        error: String,
+    },
+    /// The list does not end.
+    #[error("expected at most {MAX_PAGES} pages of tools, each with another cursor")]
+    Endless,
+    /// A signal ended this process.
+    #[error("interrupted by a signal")]
+    Interrupted {
+        /// 128 plus the number of the signal.
+        code: u8,
+    },
+}
+
+/// A server that can be asked.
+pub(super) trait Peer {
+    /// Sends a request with this `id` and returns the message that answers it. Refuses requests of the
+    /// server meanwhile.
+    async fn ask(
+        &mut self,
+        method: &'static str,
+        id: &Id,
+        request: &Value,
+    ) -> Result<Value, ToolsError>;
+
+    /// Sends a notification.
+    async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError>;
+
+    /// Uses this revision from now on.
+    fn set_revision(&mut self, _revision: &str) {}
+}
+
+/// The revision of `initialize`.
+const LEGACY: &str = "2025-11-25";
+
+/// The revision of servers that do not know `initialize`.
+pub(super) const NATURAL: &str = "2026-07-28";
+
+/// How to start talking to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// With `initialize`, as clients of 2025-11-25 do. If the server does not know it, go on as clients of 2026-07-28
+    /// do.
+    Initialize,
+    /// As clients of 2026-07-28 do: some servers end when they get `initialize`.
+    Modern,
+}
+
+/// The tools of a server, as `tools/list` results with all pages in one.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The tools.
+    pub first: Value,
+    /// The tools when they were asked for once more, if the server answered again.
+    pub second: Option<Value>,
+}
+
+/// Fetches all tools of a server, twice.
+pub(super) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Listed, ToolsError> {
+    let mut asked = 0;
+    let meta = open(peer, &mut asked, opening).await?;
+    let first = list_pages(peer, &mut asked, meta.as_ref()).await?;
+    let second = list_pages(peer, &mut asked, meta.as_ref()).await.ok();
+    Ok(Listed { first, second })
+}
+
+/// Starts talking to a server: the `_meta` of all requests to a server of 2026-07-28, nothing for an earlier one.
+pub(super) async fn open(
+    peer: &mut impl Peer,
+    asked: &mut i64,
+    opening: Opening,
+) -> Result<Option<Value>, ToolsError> {
+    let client = json!({ "name": "toolbond", "version": env!("CARGO_PKG_VERSION") });
+    let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
+    let answer = match opening {
+        Opening::Initialize => ask(peer, asked, "initialize", hello).await.map(Some),
+        Opening::Modern => Ok(None),
+    };
+    match answer {
+        Ok(Some(result)) => {
+            peer.set_revision(result["protocolVersion"].as_str().unwrap_or(LEGACY));
+            peer.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+                .await?;
+            Ok(None)
+        }
+        Ok(None) | Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
+            peer.set_revision(NATURAL);
+            Ok(Some(json!({
+                "io.modelcontextprotocol/protocolVersion": NATURAL,
+                "io.modelcontextprotocol/clientInfo": client,
+                "io.modelcontextprotocol/clientCapabilities": {},
+            })))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Fetches all pages of the list.
+async fn list_pages(
+    peer: &mut impl Peer,
+    asked: &mut i64,
+    meta: Option<&Value>,
+) -> Result<Value, ToolsError> {
+    let mut all = Vec::new();
+    let mut pages = Pages::default();
+    loop {
+        let mut params = json!({});
+        if let Some(cursor) = pages.cursor.as_deref().map(serde_json::from_str::<Value>) {
+            params["cursor"] = cursor.map_err(io::Error::from)?;
+        }
+        if let Some(meta) = meta {
+            params["_meta"] = meta.clone();
+        }
+        let page = ask(peer, asked, "tools/list", params).await?;
+        all.extend(page["tools"].as_array().cloned().unwrap_or_default());
+        let next = page.get("nextCursor").filter(|next| !next.is_null());
+        match pages.advance(next.map(Value::to_string)) {
+            Ok(true) => {}
+            Ok(false) => return Ok(json!({ "tools": all })),
+            Err(Endless) => return Err(ToolsError::Endless),
+        }
+    }
+}
+
+/// Sends a request, whose id is one more than `asked`, and returns its result.
+async fn ask(
+    peer: &mut impl Peer,
+    asked: &mut i64,
+    method: &'static str,
+    params: Value,
+) -> Result<Value, ToolsError> {
+    *asked += 1;
+    let id = Id::Integer(*asked);
+    let request = json!({ "jsonrpc": "2.0", "id": *asked, "method": method, "params": params });
+    let mut answer = peer.ask(method, &id, &request).await?;
+    match answer.get_mut("result") {
+        Some(result) => Ok(result.take()),
+        None => {
+            let error = answer["error"].to_string().chars().take(200).collect();
+            Err(ToolsError::Refused { method, error })
+        }
+    }
+}
