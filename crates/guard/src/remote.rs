@@ -198,11 +198,14 @@ impl RemoteSession {
 
 /// Sends the messages of the guard to the server, each as a request of its own.
 async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiver<ToServer>) {
-    let mut running = JoinSet::new();
+    let mut running = JoinSet::<Option<Id>>::new();
     let mut requests = AHashMap::<Id, AbortHandle>::new();
     while let Some(ToServer { request, text }) = from_guard.recv().await {
-        while running.try_join_next().is_some() {}
-        requests.retain(|_, handle| !handle.is_finished());
+        while let Some(ended) = running.try_join_next() {
+            if let Ok(Some(id)) = ended {
+                requests.remove(&id);
+            }
+        }
         let method = request.as_ref().map_or("", |request| &request.method);
         if let Some(id) = request.as_ref().and_then(|request| request.id.clone()) {
             // The session of a legacy client ends with an error anyway.
@@ -214,7 +217,10 @@ async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiv
             }
             let connection = Arc::clone(&connection);
             let key = id.clone();
-            let asked = async move { connection.request(&id, request.as_ref(), text).await };
+            let asked = async move {
+                connection.request(&id, request.as_ref(), text).await;
+                Some(id)
+            };
             requests.insert(key, running.spawn(asked));
             continue;
         }
@@ -233,7 +239,10 @@ async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiv
         }
         if request.method == "notifications/initialized" {
             let connection = Arc::clone(&connection);
-            running.spawn(async move { connection.listen().await });
+            running.spawn(async move {
+                connection.listen().await;
+                None
+            });
         }
     }
 }
@@ -525,7 +534,7 @@ impl Connection {
 
     /// Takes a message of the server; `true` if it answers the request `id`.
     async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
-        let received = Received::of_client(message, &self.remote.pool).await;
+        let received = Received::of_client_as_line(message, &self.remote.pool).await;
         let mut is_answer = false;
         if let Some(frame) = received.frame()
             && let Kind::Response(found) = &frame.part.kind

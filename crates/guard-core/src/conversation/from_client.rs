@@ -156,15 +156,17 @@ impl Conversation {
         rules: &Rules,
         budget: &mut Budget,
     ) -> PartFate {
-        let (purpose, call) = match self.purpose(part, method, rules) {
-            Ok(found) => found,
+        let read = self.purpose(part, method, rules).and_then(|(purpose, call)| {
+            self.readdress(part, id, purpose).map(|readdressed| (readdressed, call))
+        });
+        let (Readdressed { key, mut pending, edits }, call) = match read {
+            Ok(read) => read,
             Err(error) => {
                 let text = format!("#/params: {error}");
                 self.refuse(part.stream, Some(id), code::PARAMS, &text);
                 return PartFate::Dropped;
             }
         };
-        let Readdressed { key, mut pending, edits } = self.readdress(part, id, purpose);
         let mut changes = Changes { edits, meta: Vec::new() };
         if call.is_some() {
             pending.progress = RequestProgress::Held;
@@ -298,7 +300,14 @@ impl Conversation {
     }
 
     /// Replaces the id and the progress token of a request where the link needs that.
-    fn readdress(&mut self, part: &Part<'_>, id: &Id, purpose: Purpose) -> Readdressed {
+    ///
+    /// Fails where two readers may disagree about the token: that of another client would get through.
+    fn readdress(
+        &mut self,
+        part: &Part<'_>,
+        id: &Id,
+        purpose: Purpose,
+    ) -> serde_json::Result<Readdressed> {
         // The stream of a request that is posted to an endpoint ends before its answer comes.
         let stream = if self.link == Link::Endpoint { StreamId::PIPE } else { part.stream };
         let mut pending = Pending::new(stream, purpose);
@@ -321,7 +330,7 @@ impl Conversation {
         }
         let mut told = Progress::default();
         if matches!(self.link, Link::Session | Link::Shared) {
-            told = progress(part.text, part.envelope, TokenOf::Request);
+            told = progress(part.text, part.envelope, TokenOf::Request)?;
         }
         pending.wants_log = told.wants_log;
         if let Some((token, span)) = told.token {
@@ -334,7 +343,7 @@ impl Conversation {
             };
         }
         let key = (self.scope(part.stream), replacement.unwrap_or_else(|| id.clone()));
-        Readdressed { key, pending, edits }
+        Ok(Readdressed { key, pending, edits })
     }
 
     /// What a request about a task is for.

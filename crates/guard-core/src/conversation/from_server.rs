@@ -147,7 +147,8 @@ impl Conversation {
             return false;
         }
         let known = match (&mut self.bridge, &text.id) {
-            (Some(bridge), Some(id)) => bridge.take_retried(id),
+            // The ids of the server's own requests are no business of the bridge.
+            (Some(bridge), Some(id)) if !text.has_method => bridge.take_retried(id),
             _ => None,
         };
         let known = known.as_ref().or(text.id.as_ref());
@@ -250,7 +251,7 @@ impl Conversation {
         if to != Destination::Listener {
             return (to, Vec::new());
         }
-        let found = progress(part.text, part.envelope, TokenOf::Notification);
+        let found = progress(part.text, part.envelope, TokenOf::Notification).unwrap_or_default();
         if let Some((token, span)) = &found.token
             && let Some(pending) = self.pending.by_token(token)
         {

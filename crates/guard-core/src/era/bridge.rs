@@ -103,9 +103,10 @@ impl Bridge {
             self.stray.remove(at);
             return;
         }
-        // It seems to answer a request, and is no proper answer.
+        // It seems to answer a request that its client knows by another id, and is no proper answer.
         if matches!(frame.part.kind, Kind::Other)
             && let Some(id) = frame.part.id.and_then(|id| Id::parse(id.text(&frame.text)))
+            && self.is_retried(&id)
             && let Some(client_id) = self.take_retried(&id)
         {
             return self.io.refuse(&client_id, rpc::INTERNAL, "the server sent a broken answer");
@@ -119,6 +120,15 @@ impl Bridge {
                 self.settle(found, now);
             }
             Phase::Idle | Phase::Same => io.send_client(frame),
+        }
+    }
+
+    /// Whether the client of the request that the server knows as `id` knows it by another id.
+    fn is_retried(&self, id: &Id) -> bool {
+        match &self.phase {
+            Phase::Legacy(bridge) => bridge.is_retried(id),
+            Phase::Modern(bridge) => bridge.is_retried(id),
+            Phase::Idle | Phase::Detecting(_) | Phase::Same => false,
         }
     }
 

@@ -288,6 +288,11 @@ impl LegacyClient {
         self.requests.insert(id, Request { client_id, again: Some(again) });
     }
 
+    /// Whether the client knows the request `id` of the server by another id.
+    pub(super) fn is_retried(&self, id: &Id) -> bool {
+        self.requests.get(id).is_some_and(|request| request.client_id != *id)
+    }
+
     /// Forgets the request that the server knows as `id`; the id that its client knows, if that is another one.
     pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
         let id = id.among(|id| self.requests.contains_key(id))?;

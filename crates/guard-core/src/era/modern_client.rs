@@ -200,7 +200,7 @@ impl ModernClient {
     /// Sends a request on to the server.
     fn forward(&mut self, io: &mut Io, id: &Id, method: &str, object: Object) {
         let is_open = |call: &Call| call.client_id.as_ref() == Some(id);
-        if self.calls.values().any(is_open) {
+        if self.retried.contains_key(id) || self.calls.get(id).is_some_and(is_open) {
             return io.refuse(id, rpc::REQUEST, &format!("request id {id} is already in use"));
         }
         // A request that waits for input was answered, so that its client may use the id again.
@@ -229,6 +229,12 @@ impl ModernClient {
             is_over: false,
         };
         self.calls.insert(at_server, call);
+    }
+
+    /// Whether the client knows the request `id` of the server by another id.
+    pub(super) fn is_retried(&self, id: &Id) -> bool {
+        let client_id = self.calls.get(id).and_then(|call| call.client_id.as_ref());
+        client_id.is_some_and(|client_id| client_id != id)
     }
 
     /// Forgets the request that the server knows as `id`; the id that its client knows, if that is another one.

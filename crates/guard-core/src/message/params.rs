@@ -220,16 +220,19 @@ pub enum TokenOf {
 }
 
 /// Reads the progress token and subscription in the parameters of the message `part` of `text`.
-pub fn progress(text: &str, part: &Envelope, of: TokenOf) -> Progress {
-    let Ok([token, _]) = part.find(text, ["progressToken", "_meta"]) else {
-        return Progress::default();
-    };
+///
+/// Fails where two readers may disagree about them.
+pub fn progress(text: &str, part: &Envelope, of: TokenOf) -> serde_json::Result<Progress> {
+    // Parameters that are no object have no token.
+    let Some(params) = part.params() else { return Ok(Progress::default()) };
+    let [token, _] = params.find(text, ["progressToken", "_meta"])?;
     let names = ["progressToken", meta::SUBSCRIPTION, meta::LOG_LEVEL];
-    let [own, subscription, level] = part.find_meta(text, names).unwrap_or_default();
+    let found = part.meta().map(|meta| meta.find(text, names)).transpose()?;
+    let [own, subscription, level] = found.unwrap_or_default();
     let token = if of == TokenOf::Request { own } else { token };
     let found = |json: Option<&str>| Some((Id::parse(json?)?, Span::locate(text, json?)?));
     let wants_log = present(level).is_some();
-    Progress { token: found(token), subscription: found(subscription), wants_log }
+    Ok(Progress { token: found(token), subscription: found(subscription), wants_log })
 }
 
 /// A task, or a request about one.
@@ -292,9 +295,15 @@ mod tests {
     #[test]
     fn a_progress_token_counts_in_its_own_place_only() {
         let (text, part) = request(r#"{"progressToken":1,"_meta":{"progressToken":2}}"#);
-        let token = |of| progress(&text, &part, of).token.map(|(token, _)| token);
+        let token = |of| progress(&text, &part, of).unwrap().token.map(|(token, _)| token);
         assert_eq!(token(TokenOf::Request), Some(Id::Integer(2)));
         assert_eq!(token(TokenOf::Notification), Some(Id::Integer(1)));
+        for twice in
+            [r#""progressToken":1,"progressToken":1"#, r#""progressToken":1,"ProgressToken":1"#]
+        {
+            let (text, part) = request(&format!(r#"{{"_meta":{{{twice}}}}}"#));
+            assert!(progress(&text, &part, TokenOf::Request).is_err(), "{twice}");
+        }
     }
 
     #[test]

@@ -28,6 +28,12 @@ fn without(body: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
+/// Whether some reader ends a line before the end of `bytes`.
+pub(crate) fn has_breaks(bytes: &[u8]) -> bool {
+    let body = bytes.trim_ascii_end();
+    memchr::memchr2(b'\n', b'\r', body).is_some() || has_separators(body)
+}
+
 /// Whether `bytes` hold U+0085, U+2028 or U+2029.
 pub(crate) fn has_separators(bytes: &[u8]) -> bool {
     let line = memchr::memchr_iter(0xe2, bytes)

@@ -169,9 +169,9 @@ impl Transport for ProcessSession {
             }
             // A legacy client has one order for all that it sends.
             let stream = if self.kind.is_modern() { stream } else { StreamId::PIPE };
-            return self.outbox.push_of(Some(stream), self.driven.pieces(message));
+            return self.outbox.push_of(Some(stream), self.driven.line(message));
         }
-        let message = self.driven.pieces(message);
+        let message = self.driven.line(message);
         match to {
             Destination::Server(_) => {}
             Destination::Answer(stream) => {
@@ -356,7 +356,7 @@ impl ProcessSession {
             None => None,
             Some(Line::TooLong(unreadable)) => Some(FromServer::TooLong(unreadable)),
             Some(Line::Whole(line)) => {
-                Some(FromServer::Read(Received::of_server(line, self.driven.pool()).await))
+                Some(FromServer::Read(Received::of_server_as_line(line, self.driven.pool()).await))
             }
         })
     }

@@ -11,6 +11,7 @@ use toolbond_fetch::PendingBundle;
 use super::pool::JobPool;
 use crate::environment::pending;
 use crate::memory::part_of_counted;
+use crate::pipe::breaks::one_line;
 use crate::pipe::pieces::Pieces;
 use toolbond_guard_core::contract::header_changes::HeaderChange;
 use toolbond_guard_core::conversation::{
@@ -41,12 +42,23 @@ impl Driven {
         look(&lock(&self.conversation))
     }
 
-    /// The pieces of a message, whose memory is counted; empty where a change does not fit, which is a fault of the guard.
+    /// The pieces of a message for a pipe or an event stream: what the guard wrote of it has no character at which some
+    /// reader ends a line. What peers wrote was made one line when it was read.
+    pub(crate) fn line(&self, message: Outgoing) -> Pieces {
+        self.in_pieces(message, one_line)
+    }
+
+    /// The pieces of a message, whose memory is counted.
     pub(crate) fn pieces(&self, message: Outgoing) -> Pieces {
+        self.in_pieces(message, std::convert::identity)
+    }
+
+    /// The pieces of a message, with a change of what the guard wrote; empty where a change does not fit, which is a fault of the guard.
+    fn in_pieces(&self, message: Outgoing, change: fn(Bytes) -> Bytes) -> Pieces {
         let memory = self.pool.memory();
         // What is not new is a part of a message, which was made from counted bytes.
         let count = |(bytes, is_new): (Bytes, bool)| {
-            if is_new { memory.count(bytes) } else { part_of_counted(bytes) }
+            if is_new { memory.count(change(bytes)) } else { part_of_counted(bytes) }
         };
         message.into_rope().unwrap_or_default().into_iter().map(count).collect()
     }

@@ -100,7 +100,7 @@ impl Inbox {
                 let (all, pool) = (Arc::clone(&self.state), Arc::clone(pool));
                 let has_changed = Arc::clone(&self.has_changed);
                 tokio::spawn(async move {
-                    let received = Received::of_server(line, &pool).await;
+                    let received = Received::of_server_as_line(line, &pool).await;
                     let mut state = lock(&all);
                     state.ready.push_back(received);
                     state.reading -= 1;
@@ -111,7 +111,7 @@ impl Inbox {
                 return;
             }
         }
-        let received = Received::of_server(line, pool).await;
+        let received = Received::of_server_as_line(line, pool).await;
         lock(&self.state).ready.push_back(received);
     }
 }

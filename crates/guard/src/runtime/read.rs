@@ -4,7 +4,8 @@ use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::message::{Frame, INLINE_BYTES, Message, Parts, Text, Unreadable};
 
 use super::pool::JobPool;
-use crate::pipe::breaks::one_line;
+use crate::memory::MemoryLimit;
+use crate::pipe::breaks::{has_breaks, one_line};
 
 /// Bytes of a peer on their way to a message, which is read once.
 #[derive(Clone)]
@@ -26,7 +27,7 @@ impl Received {
     /// The same for a message that goes into a pipe, as one line.
     pub(crate) async fn of_client_as_line(bytes: Counted, pool: &JobPool) -> Self {
         let (same, memory) = (bytes.clone(), pool.memory().clone());
-        let read = move || Self::read(memory.count_changed(&bytes, one_line));
+        let read = move || Self::read(bytes).into_line(&memory);
         pool.run(same.len(), read).await.unwrap_or_else(|| Self::failed(same))
     }
 
@@ -38,12 +39,25 @@ impl Received {
         Self::of_client(bytes, pool).await
     }
 
-    /// The same for a message that goes into a pipe, as one line.
+    /// The same for a message that goes into a pipe or an event stream, as one line.
     pub(crate) async fn of_server_as_line(bytes: Counted, pool: &JobPool) -> Self {
-        if bytes.len() <= INLINE_BYTES {
-            return Self::decode(pool.memory().count_changed(&bytes, one_line));
+        if bytes.len() <= INLINE_BYTES && !has_breaks(&bytes) {
+            return Self::decode(bytes);
         }
         Self::of_client_as_line(bytes, pool).await
+    }
+
+    /// The same message as one line. What is no message stays as it is: a break in a string makes it none.
+    fn into_line(self, memory: &MemoryLimit) -> Self {
+        if !matches!(self.parts, Some(Ok(_))) || !has_breaks(&self.bytes) {
+            return self;
+        }
+        let line = memory.count_changed(&self.bytes, one_line);
+        if line.len() != self.bytes.len() {
+            // What is escaped moves what comes after it.
+            return Self::read(line);
+        }
+        Self { parts: self.parts, ..Self::decode(line) }
     }
 
     /// Bytes that could not be read on a worker.

@@ -81,7 +81,12 @@ impl Transport for Relay {
             Destination::Server(_) => &self.to_server,
             _ => &self.to_client,
         };
-        outbox.push_of(None, self.driven.pieces(message));
+        let message = if self.server.rules().settings.is_inspecting() {
+            self.driven.line(message)
+        } else {
+            self.driven.pieces(message)
+        };
+        outbox.push_of(None, message);
     }
 }
 
