@@ -9,7 +9,8 @@ use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as IncomingBody;
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT, WWW_AUTHENTICATE,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT,
+    WWW_AUTHENTICATE,
 };
 use hyper::{HeaderMap, Method, Response, StatusCode, Uri};
 use tokio::sync::{mpsc, watch};
@@ -17,11 +18,11 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
 
-use crate::http::Client;
+use crate::http::HttpServer;
 use crate::http::body::{BodyError, read_body};
 use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::media::{Media, media};
-use crate::http::respond::{Body, full, in_pieces};
+use crate::http::respond::{Body, full, in_pieces, remove_hop_by_hop};
 use crate::memory::Sender;
 use crate::pipe::pieces::Pieces;
 use crate::random::random;
@@ -32,7 +33,6 @@ use crate::runtime::drive::Driven;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
-use crate::url::{hide_query, with_queries};
 use toolbond_guard_core::contract::param_headers::annotated;
 use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::era::{MODERN, error, meta};
@@ -67,8 +67,7 @@ const MAX_TOLD: usize = 4 << 10;
 /// A server on Streamable HTTP.
 #[derive(Clone, Debug)]
 pub(crate) struct Remote {
-    pub(crate) upstream: Uri,
-    pub(crate) client: Client,
+    pub(crate) http: HttpServer,
     pub(crate) server: Arc<GuardedServer>,
     pub(crate) pool: Arc<JobPool>,
 }
@@ -144,6 +143,25 @@ pub(crate) struct RemoteSession {
 }
 
 impl Remote {
+    /// Sends a request in the name of a client, whose headers these are. Fails if there is no response, with a reason
+    /// that is also reported.
+    pub(crate) async fn forward(
+        &self,
+        method: Method,
+        uri: &Uri,
+        mut headers: HeaderMap,
+        body: Body,
+    ) -> Result<Response<IncomingBody>, String> {
+        remove_hop_by_hop(&mut headers);
+        headers.remove(HOST);
+        let sent = self.http.send(method, uri, headers, body).await;
+        sent.inspect_err(|failure| self.report(failure))
+    }
+
+    fn report(&self, failure: &str) {
+        self.server.report(Event::error(format!("server: {failure}")));
+    }
+
     /// A connection to the server, whose messages go to `sink`.
     pub(crate) fn connect(
         &self,
@@ -190,7 +208,7 @@ impl RemoteSession {
         if lock(&self.connection.session).0.is_some() {
             let ended = self.connection.send(Method::DELETE, None, HeaderMap::new(), full(""));
             if let Ok(Err(failure)) = timeout(PATIENCE, ended).await {
-                self.connection.report(&failure);
+                self.connection.remote.report(&failure);
             }
         }
     }
@@ -427,11 +445,7 @@ impl Connection {
         let id = request.and_then(|request| request.id.as_ref());
         let body = in_pieces(text.into_iter().map(Counted::into_bytes));
         let sent = self.send(Method::POST, id, headers, body).await;
-        sent.inspect_err(|failure| self.report(failure))
-    }
-
-    fn report(&self, failure: &str) {
-        self.remote.server.report(Event::error(format!("server: {failure}")));
+        sent.inspect_err(|failure| self.remote.report(failure))
     }
 
     /// Sends a request, with the headers of the client and of the session.
@@ -445,8 +459,7 @@ impl Connection {
         let head = self.headers.get(id);
         let Head { mut headers, query } =
             head.ok_or_else(|| "the client has left, or signs each request".to_owned())?;
-        let upstream = &self.remote.upstream;
-        let uri = with_queries(upstream, upstream.path(), query.as_deref());
+        let uri = self.remote.http.endpoint(query.as_deref())?;
         headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         {
@@ -459,14 +472,7 @@ impl Connection {
             }
         }
         headers.extend(own);
-        let mut request = hyper::Request::new(body);
-        *request.method_mut() = method;
-        *request.uri_mut() = uri.map_err(|error| error.to_string())?;
-        *request.headers_mut() = headers;
-        let sent = self.remote.client.send(request).await;
-        let mut response = sent.map_err(|error| format!("could not reach the server: {error}"))?;
-        hide_query(upstream, response.headers_mut());
-        Ok(response)
+        self.remote.http.send(method, &uri, headers, body).await
     }
 
     /// Hands the messages of a response to the guard; says whether the request `id` is answered.

@@ -9,6 +9,7 @@ mod listen;
 pub(crate) mod media;
 pub(crate) mod modern;
 pub(crate) mod respond;
+mod server;
 
 use hyper::HeaderMap;
 use toolbond_contract::Revision;
@@ -17,6 +18,7 @@ pub(crate) use self::client::parse_upstream;
 pub use self::client::{Client, UpstreamError};
 pub use self::hosts::Hosts;
 pub(crate) use self::listen::listen;
+pub(crate) use self::server::HttpServer;
 pub use toolbond_fetch::tls::TrustError;
 
 /// The protocol revision that the headers of a request name.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use hyper::{HeaderMap, Method, Request, Uri};
+use hyper::{HeaderMap, Method};
 use serde_json::Value;
 
 use super::list::{Listed, NATURAL, Opening, Peer, ToolsError, list};
 use crate::http::answer::read_answer;
 use crate::http::respond::full;
-use crate::http::{Client, UpstreamError, parse_upstream};
+use crate::http::{Client, HttpServer, UpstreamError, parse_upstream};
 use crate::runtime::pool::JobPool;
 use toolbond_guard_core::message::Id;
 use toolbond_guard_core::settings::MAX_MESSAGE;
@@ -27,7 +27,8 @@ pub fn tools(
     url: &str,
     headers: HeaderMap,
 ) -> Result<LocalBoxFuture<'static, Result<Listed, ToolsError>>, UpstreamError> {
-    let mut remote = Remote::new(client, parse_upstream(url)?, headers);
+    let server = HttpServer { url: parse_upstream(url)?, client };
+    let mut remote = Remote::new(server, headers);
     Ok(Box::pin(async move {
         let tools = list(&mut remote, Opening::Initialize).await;
         remote.close().await;
@@ -37,18 +38,17 @@ pub fn tools(
 
 /// A server on HTTP, as a client of its own.
 pub(super) struct Remote {
-    client: Client,
-    url: Uri,
+    server: HttpServer,
     headers: HeaderMap,
     pub(super) pool: JobPool,
 }
 
 impl Remote {
-    pub(super) fn new(client: Client, url: Uri, mut headers: HeaderMap) -> Self {
+    pub(super) fn new(server: HttpServer, mut headers: HeaderMap) -> Self {
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, accept);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Self { client, url, headers, pool: JobPool::new(Arc::default()) }
+        Self { server, headers, pool: JobPool::new(Arc::default()) }
     }
 
     /// Names the method of the next request, where the server wants to know it.
@@ -71,11 +71,8 @@ impl Remote {
         method: Method,
         body: String,
     ) -> Result<hyper::Response<hyper::body::Incoming>, ToolsError> {
-        let mut request = Request::new(full(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = self.url.clone();
-        *request.headers_mut() = self.headers.clone();
-        self.client.send(request).await.map_err(ToolsError::Unreached)
+        let (url, headers) = (&self.server.url, self.headers.clone());
+        self.server.send(method, url, headers, full(body)).await.map_err(ToolsError::Unreached)
     }
 }
 

@@ -15,7 +15,7 @@ pub enum ToolsError {
     #[error("the connection to the server failed")]
     Io(#[from] io::Error),
     /// The server cannot be reached.
-    #[error("could not reach the server: {0}")]
+    #[error("{0}")]
     Unreached(String),
     /// The server answered with something other than a message.
     #[error("the server answered `{method}` with {status} and no message")]

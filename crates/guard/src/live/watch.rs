@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use hyper::{HeaderMap, Method, Uri};
+use hyper::{HeaderMap, Method};
 use serde_json::json;
 
 use super::http::Remote;
 use super::list::{Opening, Peer as _, ToolsError, open};
-use crate::http::Client;
+use crate::http::HttpServer;
 use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};
 use crate::memory::Sender;
@@ -20,15 +20,14 @@ use toolbond_guard_core::message::{
 /// The most bytes of one event.
 const MAX_EVENT: usize = 1 << 20;
 
-/// Listens to the server at `url` and calls `on_change` for each change of its tool list. Returns when the stream ends.
+/// Listens to `server` and calls `on_change` for each change of its tool list. Returns when the stream ends.
 ///
 /// Fails if the server cannot be reached, wants to know who asks, or has no such stream.
 pub(crate) async fn watch(
-    client: Client,
-    url: Uri,
+    server: HttpServer,
     on_change: impl FnMut() + Send,
 ) -> Result<(), ToolsError> {
-    let mut remote = Remote::new(client, url, HeaderMap::new());
+    let mut remote = Remote::new(server, HeaderMap::new());
     let watched = listen(&mut remote, on_change).await;
     remote.close().await;
     watched

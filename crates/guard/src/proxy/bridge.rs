@@ -8,17 +8,18 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytestring::ByteString;
 use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Incoming as IncomingBody;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, Method, Response, StatusCode, Uri};
+use hyper::{HeaderMap, Method, Response, StatusCode};
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
-use super::Proxy;
+use super::asking::{Asking, Found};
+use super::reverse_proxy::Proxy;
 use crate::http::answer::read_answer;
 use crate::http::body::read_body;
 use crate::http::events::{EventSplitter, data};
@@ -48,44 +49,6 @@ const ASKING: Duration = Duration::from_secs(60);
 const MAX_SILENT: usize = 1024;
 const MAX_ASKED: usize = 64;
 
-/// What the server is being asked, or was asked in vain, for one caller.
-pub(super) struct Asking {
-    /// What was found out; `None` until then. Its receivers are the clients that wait.
-    found: watch::Sender<Option<Found>>,
-    /// Whether the caller has waited for it.
-    has_waited: bool,
-    since: Instant,
-    /// The task that asks.
-    task: AbortHandle,
-}
-
-impl Asking {
-    fn is_open(&self) -> bool {
-        self.found.borrow().is_none()
-    }
-
-    /// Stops asking, as if the server had been silent for long.
-    fn stop(&self) {
-        self.task.abort();
-        self.found.send_replace(Some(Found::Silence));
-    }
-}
-
-/// What was found out about the era of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
-    /// It speaks the modern revision.
-    Modern,
-    /// It has refused a modern request, as a legacy server does.
-    Refusal,
-    /// It speaks legacy revisions, and does not answer a modern request.
-    LegacyOnly,
-    /// It has answered, and that tells nothing.
-    Nothing,
-    /// It has not answered.
-    Silence,
-}
-
 /// What becomes of a request whose client may be of another era.
 pub(super) enum Bridged {
     /// The bridge has answered it.
@@ -105,13 +68,13 @@ pub(super) struct Opening {
 
 /// What a request of a client asks for, as far as eras differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum ClientRequest {
     Modern,
     Initialize,
     Other,
 }
 
-impl Asked {
+impl ClientRequest {
     fn read(received: &Received) -> Self {
         match received.frame() {
             Some(Frame { text, part }) => match &part.kind {
@@ -132,7 +95,7 @@ impl Proxy {
         caller: &Caller,
         received: Received,
     ) -> Bridged {
-        let is_endpoint = parts.uri.path() == self.upstream.path();
+        let is_endpoint = parts.uri.path() == self.path();
         if !self.server.rules().settings.bridge_eras || parts.method != Method::POST || !is_endpoint
         {
             return Bridged::No(received);
@@ -140,9 +103,9 @@ impl Proxy {
         if self.bridged.has_session(&parts.headers) {
             return self.answer_bridged(caller, &parts.headers, received).await;
         }
-        let asked = Asked::read(&received);
+        let asked = ClientRequest::read(&received);
         let eras = self.server.eras();
-        if asked == Asked::Modern {
+        if asked == ClientRequest::Modern {
             let is_known = eras.is_modern() || eras.is_legacy_only();
             let is_refused =
                 !is_known && self.detect(caller, &parts.headers, &received).await == Found::Refusal;
@@ -150,9 +113,9 @@ impl Proxy {
             if is_refused || eras.is_legacy_only() {
                 return self.answer_bridged(caller, &parts.headers, received).await;
             }
-        } else if asked == Asked::Initialize && eras.is_modern_only() {
+        } else if asked == ClientRequest::Initialize && eras.is_modern_only() {
             return self.answer_bridged(caller, &parts.headers, received).await;
-        } else if asked == Asked::Initialize && !eras.is_legacy() {
+        } else if asked == ClientRequest::Initialize && !eras.is_legacy() {
             let (headers, received) = (parts.headers.clone(), received.clone());
             let (caller, same) = (caller.clone(), received.clone());
             return Bridged::Opening(Opening { caller, headers, received }, same);
@@ -338,15 +301,13 @@ impl Proxy {
         request: Frame,
     ) -> Option<Found> {
         let mut headers = own_headers(headers);
-        let sent = self.post(caller, headers.clone(), request).await;
-        let response = sent.ok()?;
+        let response = self.send_own(Method::POST, caller, headers.clone(), request.text).await?;
         let session = response.headers().get(SESSION).cloned();
         let max = self.server.rules().settings.max_message;
         let answer = read_answer(response, max, None, &self.pool).await;
         if let Some(session) = session {
             headers.insert(SESSION, session);
-            let body = full("");
-            let _ = self.request(Method::DELETE, &self.place_of(caller)?, headers, body).await;
+            let _ = self.send_own(Method::DELETE, caller, headers, ByteString::new()).await;
         }
         let answer = answer?;
         if answer.part.result.is_some() {
@@ -355,23 +316,16 @@ impl Proxy {
         Some(if is_modern_refusal(&answer) { Found::Modern } else { Found::Silence })
     }
 
-    /// Where requests in the name of `caller` are sent.
-    fn place_of(&self, caller: &Caller) -> Option<Uri> {
-        let path = self.upstream.path();
-        let query = caller.query().map_or_else(String::new, |query| format!("?{query}"));
-        format!("{path}{query}").parse().ok()
-    }
-
-    /// Posts a message of the guard itself.
-    async fn post(
+    /// Sends a request of the guard itself, in the name of `caller`.
+    async fn send_own(
         &self,
+        method: Method,
         caller: &Caller,
         headers: HeaderMap,
-        message: Frame,
-    ) -> Result<Response<IncomingBody>, String> {
-        let body = full(message.text.into_bytes());
-        let uri = self.place_of(caller).unwrap_or_else(|| self.upstream.clone());
-        self.request(Method::POST, &uri, headers, body).await
+        text: ByteString,
+    ) -> Option<Response<IncomingBody>> {
+        let uri = self.remote.http.endpoint(caller.query()).ok()?;
+        self.remote.forward(method, &uri, headers, full(text.into_bytes())).await.ok()
     }
 
     /// Asks the server whether it speaks the modern revision.
@@ -388,7 +342,7 @@ impl Proxy {
         let mut headers = own_headers(headers);
         headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
         headers.insert("mcp-method", HeaderValue::from_static("server/discover"));
-        let response = self.post(caller, headers, request).await.ok()?;
+        let response = self.send_own(Method::POST, caller, headers, request.text).await?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;
         let answer = read_answer(response, max, None, &self.pool).await;

@@ -8,7 +8,7 @@ use futures_util::stream::unfold;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
 
-use super::session::{Answered, Session, UNANSWERED};
+use super::session::{Answered, UNANSWERED};
 use super::{Proxy, ResponseBody};
 use crate::http::events::{
     EventSplitter, data, event, event_id, event_type, has_hidden_breaks, with_data,
@@ -236,10 +236,7 @@ impl<B: ResponseBody> EventStream<B> {
         let endpoint = self.proxy.endpoint(&base, place)?;
         let path = exchange.path.take().map_or_else(|| base.path().to_owned(), |path| path.0);
         let told = endpoint.told(&path);
-        let session = Arc::new(Session::of_endpoint(&self.proxy, endpoint));
-        if !self.proxy.sessions.insert(&session) {
-            return Err("too many clients listen".to_owned());
-        }
+        let session = self.proxy.sessions.open(endpoint).ok_or("too many clients listen")?;
         exchange.enter(session);
         (exchange.stream, *origin) = (StreamId::PIPE, Origin::Pipe);
         Ok(told)

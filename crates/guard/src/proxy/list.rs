@@ -8,14 +8,13 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use http_body_util::{BodyExt as _, Collected, Limited};
 use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
-use hyper::http::uri::InvalidUri;
 use hyper::{HeaderMap, Method, Response, Uri};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
-use super::Proxy;
 use crate::http::answer::read_answer;
 use crate::http::respond::{full, remove_hop_by_hop};
+use crate::remote::Remote;
 use toolbond_guard_core::caller::of_list;
 use toolbond_guard_core::conversation::{LIST_PATIENCE, MADE_ROOM};
 use toolbond_guard_core::lock::lock;
@@ -47,7 +46,7 @@ const MAX_LISTS: usize = 8;
 
 /// The tool lists that are requested from one server. Where there are too many, further ones wait in line, and each of
 /// those ends the one that the server has not answered for longest, after [`LIST_PATIENCE`].
-pub(super) struct ListsUnderWay {
+struct ListsUnderWay {
     room: Semaphore,
     /// Since when the server is asked, and what ends that; oldest first.
     asked: Mutex<VecDeque<(Instant, Arc<Notify>)>>,
@@ -61,7 +60,7 @@ impl Default for ListsUnderWay {
 
 impl ListsUnderWay {
     /// Runs `list` once there is room for it.
-    pub(super) async fn run<T>(
+    async fn run<T>(
         &self,
         list: impl Future<Output = Result<T, NotListed>>,
     ) -> Result<T, NotListed> {
@@ -71,7 +70,7 @@ impl ListsUnderWay {
             room = &mut room => room,
             () = self.end_oldest() => room.await,
         };
-        let asked = Asked { all: self, end: Arc::default() };
+        let asked = Listing { all: self, end: Arc::default() };
         lock(&self.asked).push_back((Instant::now(), Arc::clone(&asked.end)));
         tokio::select! {
             listed = list => listed,
@@ -96,32 +95,42 @@ impl ListsUnderWay {
 }
 
 /// A list that is requested.
-struct Asked<'a> {
+struct Listing<'a> {
     all: &'a ListsUnderWay,
     end: Arc<Notify>,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for Listing<'_> {
     fn drop(&mut self) {
         lock(&self.all.asked).retain(|(_, end)| !Arc::ptr_eq(end, &self.end));
     }
 }
 
-impl Proxy {
-    /// Where the list for a request to `uri` is. What a gateway does to paths is not known here, so behind one that is the
-    /// path of the server's URL.
-    fn list_uri(&self, uri: &Uri) -> Result<Uri, InvalidUri> {
-        match uri.query() {
-            _ if !self.server.rules().settings.is_replica() => Ok(uri.clone()),
-            Some(query) => format!("{}?{query}", self.upstream.path()).parse(),
-            None => self.upstream.path().parse(),
-        }
+/// Fetches tool lists from one server.
+pub(super) struct ToolLists {
+    pub(super) remote: Remote,
+    under_way: ListsUnderWay,
+}
+
+impl ToolLists {
+    pub(super) fn new(remote: Remote) -> Self {
+        Self { remote, under_way: ListsUnderWay::default() }
+    }
+
+    /// [`ToolLists::request`], once there is room for it.
+    pub(super) async fn fetch(
+        &self,
+        uri: &Uri,
+        headers: HeaderMap,
+        bytes: Bytes,
+    ) -> Result<Option<ByteString>, NotListed> {
+        self.under_way.run(self.request(uri, headers, bytes)).await
     }
 
     /// Sends the request `bytes` as a client that sends a request with `headers` to `uri` would: its result, or `None` where the
     /// server answers with an error. Fails with the response of a server that does not answer, such as one that wants to
     /// know who asks.
-    pub(super) async fn list_tools(
+    async fn request(
         &self,
         uri: &Uri,
         headers: HeaderMap,
@@ -135,11 +144,13 @@ impl Proxy {
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let uri = self.list_uri(uri).map_err(|error| error.to_string())?;
-        let sent = self.request(Method::POST, &uri, headers, full(bytes)).await;
+        // What a gateway does to paths is not known here, so behind one the list is at the path of the server's URL.
+        let settings = &self.remote.server.rules().settings;
+        let (is_replica, max) = (settings.is_replica(), settings.max_message);
+        let uri = if is_replica { self.remote.http.endpoint(uri.query())? } else { uri.clone() };
+        let sent = self.remote.forward(Method::POST, &uri, headers, full(bytes)).await;
         let response = sent.map_err(|_| "could not reach the server".to_owned())?;
         let status = response.status();
-        let max = self.server.rules().settings.max_message;
         let (mut parts, body) = response.into_parts();
         if status.is_client_error() {
             remove_hop_by_hop(&mut parts.headers);
@@ -155,7 +166,8 @@ impl Proxy {
             response: None,
             is_accepted: status.is_success(),
         };
-        let answer = read_answer(Response::from_parts(parts, body), max, None, &self.pool).await;
+        let answer =
+            read_answer(Response::from_parts(parts, body), max, None, &self.remote.pool).await;
         answer.map(|it| Some(it.slice(it.part.result?))).ok_or_else(not_listed)
     }
 }

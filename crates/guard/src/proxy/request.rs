@@ -79,7 +79,7 @@ impl Proxy {
             Bridged::Opening(opening, received) => (Some(opening), received),
             Bridged::No(received) => (None, received),
         };
-        let session = self.sessions.get(self, caller.conversation());
+        let session = self.sessions.get(caller.conversation());
         let response = self.answer_body(parts, session, caller, received, next).await;
         match opening {
             Some(opening) => self.bridge_refused(opening, response).await,
@@ -144,7 +144,7 @@ impl Proxy {
             Ok(message) => message,
             Err(unreadable) => {
                 // Forms and files for other paths of the server.
-                let is_endpoint = parts.uri.path() == self.upstream.path() || is_json;
+                let is_endpoint = parts.uri.path() == self.path() || is_json;
                 if !is_endpoint && !unreadable.may_be_message && !looks_like_json(&bytes) {
                     parts.headers = exchange.take_headers();
                     let (replies, is_batch) = (Vec::new(), false);
@@ -201,7 +201,7 @@ impl Proxy {
         }
         let caller = Caller::new(&parts.headers, &parts.uri);
         let key = caller.conversation();
-        let session = self.sessions.get(self, key.clone());
+        let session = self.sessions.get(key.clone());
         let resumed = parts.headers.get("last-event-id");
         let resumed = resumed.and_then(|id| session.stream_of_event(id.as_bytes()));
         let (exchange, origin) = match resumed {

@@ -43,7 +43,7 @@ impl Proxy {
         if exchange.session.endpoint.is_none()
             && let Some(opened) = exchange.caller.opened(response.headers())
         {
-            exchange.enter(self.sessions.get(self, opened));
+            exchange.enter(self.sessions.get(opened));
         }
         if response.status().is_success() {
             exchange.session.accept();

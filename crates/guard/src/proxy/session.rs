@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use ahash::AHashMap;
 use bytes::Bytes;
@@ -12,9 +12,8 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
 use toolbond_contract::Revision;
 
-use super::Proxy;
 use super::endpoint::{ClientPath, Endpoint};
-use super::list::NotListed;
+use super::list::{NotListed, ToolLists};
 use super::param_headers::rewrite;
 use crate::http::respond::{Body, full, join, json};
 use crate::pipe::pieces::Pieces;
@@ -43,8 +42,10 @@ const EVICTED: usize = MAX_SESSIONS / 8;
 /// The sessions of a proxy.
 ///
 /// A caching library does not fit: which sessions are forgotten first protects those of other clients.
-#[derive(Default)]
-pub(super) struct Sessions(Mutex<Table>);
+pub(super) struct Sessions {
+    table: Arc<Mutex<Table>>,
+    lists: Arc<ToolLists>,
+}
 
 #[derive(Default)]
 struct Table {
@@ -56,7 +57,9 @@ struct Table {
 /// One session, or all requests of one client that has none.
 pub(super) struct Session {
     driven: Driven,
-    proxy: std::sync::Weak<Proxy>,
+    lists: Arc<ToolLists>,
+    /// The table that it may be in.
+    table: Weak<Mutex<Table>>,
     /// Where its messages are posted, in HTTP+SSE.
     pub(super) endpoint: Option<Endpoint>,
     /// Messages that the conversation has not decided about, or that were not fetched yet.
@@ -95,9 +98,13 @@ struct EventIds {
 }
 
 impl Sessions {
+    pub(super) fn new(lists: ToolLists) -> Self {
+        Self { table: Arc::default(), lists: Arc::new(lists) }
+    }
+
     /// The session with this key. Where there are too many, and all are in use, it is forgotten with the request.
-    pub(super) fn get(&self, proxy: &Arc<Proxy>, key: ConversationKey) -> Arc<Session> {
-        let mut table = lock(&self.0);
+    pub(super) fn get(&self, key: ConversationKey) -> Arc<Session> {
+        let mut table = lock(&self.table);
         table.clock += 1;
         let clock = table.clock;
         if let Some((session, used)) = table.sessions.get_mut(&key) {
@@ -107,7 +114,8 @@ impl Sessions {
         if table.sessions.len() >= MAX_SESSIONS {
             table.evict();
         }
-        let session = Arc::new(Session::new(proxy, &key));
+        let has_session = matches!(key, ConversationKey::Session { .. });
+        let session = Arc::new(Session::new(self, Link::Streams, has_session, None));
         if table.sessions.len() < MAX_SESSIONS {
             table.sessions.insert(key, (Arc::clone(&session), clock));
         }
@@ -116,35 +124,36 @@ impl Sessions {
 
     /// The session with this key, if there is one.
     pub(super) fn find(&self, key: &ConversationKey) -> Option<Arc<Session>> {
-        lock(&self.0).sessions.get(key).map(|(session, _)| Arc::clone(session))
+        lock(&self.table).sessions.get(key).map(|(session, _)| Arc::clone(session))
     }
 
-    /// Adds the session of an endpoint, for as long as its stream is open; `false` if there are too many.
-    pub(super) fn insert(&self, session: &Arc<Session>) -> bool {
-        let Some(endpoint) = &session.endpoint else { return false };
-        let mut table = lock(&self.0);
+    /// Adds a session for what is posted to `endpoint`, for as long as the stream is open that it was told on; `None` if
+    /// there are too many.
+    pub(super) fn open(&self, endpoint: Endpoint) -> Option<Arc<Session>> {
+        let key = endpoint.key();
+        let session = Arc::new(Session::new(self, Link::Endpoint, true, Some(endpoint)));
+        let mut table = lock(&self.table);
         if table.sessions.len() >= MAX_SESSIONS {
             table.evict();
         }
-        let has_room = table.sessions.len() < MAX_SESSIONS;
-        if has_room {
-            let clock = table.clock;
-            table.sessions.insert(endpoint.key(), (Arc::clone(session), clock));
-        }
-        has_room
+        let clock = table.clock;
+        (table.sessions.len() < MAX_SESSIONS).then(|| {
+            table.sessions.insert(key, (Arc::clone(&session), clock));
+            session
+        })
     }
 
     /// Forgets the tool lists of all sessions.
     pub(super) fn forget_lists(&self) {
         let all: Vec<_> =
-            lock(&self.0).sessions.values().map(|(session, _)| Arc::clone(session)).collect();
+            lock(&self.table).sessions.values().map(|(session, _)| Arc::clone(session)).collect();
         all.iter().for_each(|session| drive(session, |it, _| it.on_tools_changed()));
     }
 
     /// Forgets the session with this key, which has ended.
     pub(super) fn forget(&self, key: &ConversationKey) {
         if !matches!(key, ConversationKey::Caller(_)) {
-            lock(&self.0).sessions.remove(key);
+            lock(&self.table).sessions.remove(key);
         }
     }
 }
@@ -167,23 +176,15 @@ impl Table {
 }
 
 impl Session {
-    fn new(proxy: &Arc<Proxy>, key: &ConversationKey) -> Self {
-        let has_session = matches!(key, ConversationKey::Session { .. });
-        Self::with(proxy, Link::Streams, has_session, None)
-    }
-
-    /// What is posted to `endpoint`, and the stream that it was told on.
-    pub(super) fn of_endpoint(proxy: &Arc<Proxy>, endpoint: Endpoint) -> Self {
-        Self::with(proxy, Link::Endpoint, true, Some(endpoint))
-    }
-
-    fn with(proxy: &Arc<Proxy>, link: Link, has_session: bool, endpoint: Option<Endpoint>) -> Self {
-        let server = Arc::clone(proxy.server.shared());
+    fn new(all: &Sessions, link: Link, has_session: bool, endpoint: Option<Endpoint>) -> Self {
+        let remote = &all.lists.remote;
+        let server = Arc::clone(remote.server.shared());
         let conversation =
             Conversation::new(server, link, Revision::default()).with_session(has_session);
         Self {
-            driven: Driven::new(conversation, Arc::clone(&proxy.pool)),
-            proxy: Arc::downgrade(proxy),
+            driven: Driven::new(conversation, Arc::clone(&remote.pool)),
+            lists: Arc::clone(&all.lists),
+            table: Arc::downgrade(&all.table),
             endpoint,
             decided: Mutex::default(),
             replies: Mutex::default(),
@@ -309,12 +310,12 @@ impl Transport for Session {
 
     fn ask(self: &Arc<Self>, ask: AskId, stream: StreamId, bytes: Bytes) {
         let request = lock(&self.requests).get(&stream).cloned();
-        let (Some(proxy), Some((uri, headers))) = (self.proxy.upgrade(), request) else {
+        let Some((uri, headers)) = request else {
             return drive(self, |it, now| it.fail_fetch(ask, "the client has left", now));
         };
-        let session = Arc::downgrade(self);
+        let (lists, session) = (Arc::clone(&self.lists), Arc::downgrade(self));
         let asked = tokio::spawn(async move {
-            let answer = proxy.lists.run(proxy.list_tools(&uri, headers, bytes)).await;
+            let answer = lists.fetch(&uri, headers, bytes).await;
             let Some(session) = session.upgrade() else { return };
             lock(&session.asking).remove(&ask);
             match answer {
@@ -423,9 +424,9 @@ impl Drop for Exchange {
             it.close_stream(stream, may_resume, now);
         });
         if let (StreamId::PIPE, Some(endpoint)) = (stream, &self.session.endpoint)
-            && let Some(proxy) = self.session.proxy.upgrade()
+            && let Some(table) = self.session.table.upgrade()
         {
-            proxy.sessions.forget(&endpoint.key());
+            lock(&table).sessions.remove(&endpoint.key());
         }
         lock(&self.session.replies).remove(&stream);
         lock(&self.session.unlisted).remove(&stream);
@@ -451,9 +452,11 @@ mod tests {
     use std::sync::Arc;
 
     use super::{ConversationKey, MAX_SESSIONS, Sessions, lock};
-    use crate::http::Client;
+    use crate::http::{Client, HttpServer};
     use crate::memory::MemoryLimit;
-    use crate::proxy::Proxy;
+    use crate::proxy::list::ToolLists;
+    use crate::remote::Remote;
+    use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
     use toolbond_guard_core::event::Event;
     use toolbond_guard_core::settings::Settings;
@@ -462,23 +465,23 @@ mod tests {
         ConversationKey::Session { id: id.to_owned(), target: "/mcp".to_owned() }
     }
 
-    fn proxy() -> Arc<Proxy> {
+    fn sessions() -> Sessions {
         let server = GuardedServer::new("test", Settings::default(), Arc::new(|_: Event| ()));
-        let client = Client::new(None).unwrap();
-        let memory = Arc::new(MemoryLimit::default());
-        let proxy = Proxy::new("http://127.0.0.1:9/mcp", client, Arc::new(server), memory);
-        Arc::new(proxy.unwrap())
+        let url = "http://127.0.0.1:9/mcp".parse().unwrap();
+        let http = HttpServer { url, client: Client::new(None).unwrap() };
+        let pool = Arc::new(JobPool::new(Arc::new(MemoryLimit::default())));
+        Sessions::new(ToolLists::new(Remote { http, server: Arc::new(server), pool }))
     }
 
     #[test]
     fn made_up_ids_do_not_evict_sessions_that_the_server_accepted() {
-        let (proxy, sessions) = (proxy(), Sessions::default());
-        let get = |id: &str| sessions.get(&proxy, key(id));
+        let sessions = sessions();
+        let get = |id: &str| sessions.get(key(id));
         let accepted = Arc::downgrade(&get("accepted"));
         get("accepted").accept();
         for n in 0..3 * MAX_SESSIONS {
             get(&format!("bogus {n}"));
-            assert!(lock(&sessions.0).sessions.len() <= MAX_SESSIONS);
+            assert!(lock(&sessions.table).sessions.len() <= MAX_SESSIONS);
         }
         assert!(Arc::ptr_eq(&accepted.upgrade().unwrap(), &get("accepted")));
 
@@ -487,19 +490,18 @@ mod tests {
             get(&format!("session {n}")).accept();
         }
         assert!(Arc::ptr_eq(&accepted.upgrade().unwrap(), &get("accepted")));
-        assert!(!lock(&sessions.0).sessions.contains_key(&key("session 0")));
-        assert!(lock(&sessions.0).sessions.len() <= MAX_SESSIONS);
+        assert!(!lock(&sessions.table).sessions.contains_key(&key("session 0")));
+        assert!(lock(&sessions.table).sessions.len() <= MAX_SESSIONS);
     }
 
     #[test]
     fn sessions_with_open_requests_are_never_forgotten() {
-        let (proxy, sessions) = (proxy(), Sessions::default());
-        let open: Vec<_> =
-            (0..MAX_SESSIONS).map(|n| sessions.get(&proxy, key(&n.to_string()))).collect();
-        let further = sessions.get(&proxy, key("further"));
-        assert!(!Arc::ptr_eq(&further, &sessions.get(&proxy, key("further"))));
+        let sessions = sessions();
+        let open: Vec<_> = (0..MAX_SESSIONS).map(|n| sessions.get(key(&n.to_string()))).collect();
+        let further = sessions.get(key("further"));
+        assert!(!Arc::ptr_eq(&further, &sessions.get(key("further"))));
         for (n, session) in open.iter().enumerate() {
-            assert!(Arc::ptr_eq(session, &sessions.get(&proxy, key(&n.to_string()))));
+            assert!(Arc::ptr_eq(session, &sessions.get(key(&n.to_string()))));
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Listening for changes of the tool list, for replicas: clients hear of them on a stream that another replica may have.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::Proxy;
+use super::reverse_proxy::Proxy;
 use crate::live::{ToolsError, watch};
 use toolbond_guard_core::event::Event;
 
@@ -18,13 +18,6 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from
 
 /// How long to wait after a server has said that it cannot be listened to.
 const REFUSED_PAUSE: Duration = Duration::from_secs(600);
-
-/// Whether a server is listened to.
-#[derive(Debug, Default)]
-pub(super) struct Watched {
-    is_running: AtomicBool,
-    uses: AtomicU64,
-}
 
 impl Proxy {
     /// Listens to the server for changes of its tool list as long as it is used.
@@ -47,7 +40,7 @@ async fn run(proxy: Weak<Proxy>) {
             strong.watched.is_running.store(false, Ordering::Relaxed);
             return;
         }
-        let (client, url) = (strong.client.clone(), strong.upstream.clone());
+        let server = strong.remote.http.clone();
         drop(strong);
         let mut is_open = false;
         let on_change = || {
@@ -56,7 +49,7 @@ async fn run(proxy: Weak<Proxy>) {
                 proxy.sessions.forget_lists();
             }
         };
-        let ended = watch(client, url, on_change).await;
+        let ended = watch(server, on_change).await;
         let Some(strong) = proxy.upgrade() else { return };
         if is_open {
             // What changes while nobody listens is not heard of.

@@ -248,7 +248,7 @@ impl Relay {
                 next = servers.recv().await;
             }
         }
-        pending().await
+        pending::<()>().await;
     }
 
     /// Sends no more to the server, unless the guard may have to or the server may be started again.

@@ -79,20 +79,23 @@ fn end() -> [(String, String); 4] {
     end.map(|(word, text)| (word.to_owned(), text.to_owned()))
 }
 
-/// How often the guard reads the messages of a call that it has a contract for, and of its answer.
+/// How often the guard reads the messages of a call that it has a contract for, and of its answer. Messages about
+/// something else may come in between, so the least of several calls counts.
 fn reads_of_a_call(stage: &mut impl Stage, script: &Script, way: &str) -> u64 {
     play_one(way, script, stage, &Cell::default());
-    let before = reads();
-    let steps = script.steps.iter().filter(|(word, _)| !word.ends_with("list"));
-    for (word, text) in steps {
-        match word.as_str() {
-            "client>" => stage.client_sends(text),
-            "server<" => drop(stage.server_receives()),
-            "server>" => stage.server_sends(text),
-            _ => drop(stage.client_receives()),
+    let mut call = || {
+        let before = reads();
+        for (word, text) in script.steps.iter().filter(|(word, _)| !word.ends_with("list")) {
+            match word.as_str() {
+                "client>" => stage.client_sends(text),
+                "server<" => drop(stage.server_receives()),
+                "server>" => stage.server_sends(text),
+                _ => drop(stage.client_receives()),
+            }
         }
-    }
-    reads() - before
+        reads() - before
+    };
+    (0..5).map(|_| call()).min().unwrap_or_default()
 }
 
 #[test]
