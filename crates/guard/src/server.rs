@@ -51,11 +51,11 @@ impl GuardedServer {
         Self { name, server: Arc::new(server), listener, environment, fetch: Mutex::default() }
     }
 
-    /// The same in another environment, with compiled tools on `shelf`. Nobody uses it yet.
-    fn with(self, environment: Arc<Surroundings>, shelf: Option<&Arc<Shelf>>) -> Self {
+    /// The same in another environment, whose compiled tools are `counted` there. Nobody uses it yet.
+    fn with(self, environment: Arc<Surroundings>, counted: Option<&Arc<Shelf>>) -> Self {
         let server = {
             let rules = self.server.rules();
-            let counted = Arc::clone(shelf.unwrap_or(&rules.shelf));
+            let counted = Arc::clone(counted.unwrap_or(&rules.shelf));
             let fetched = lock(&self.fetch).1.clone().map(documents);
             let same = Arc::clone(&environment);
             Arc::new(Server::new(rules.settings.clone(), fetched, counted, same as _))

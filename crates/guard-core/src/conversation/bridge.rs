@@ -108,6 +108,11 @@ impl Conversation {
         if self.translates() {
             return self.translate(stream, frame.into());
         }
+        self.send_untranslated(stream, frame);
+    }
+
+    /// Sends a message that the guard wrote itself to the server as it is.
+    pub(super) fn send_untranslated(&mut self, stream: StreamId, frame: Frame) {
         let message = Outgoing::Sent(Box::new(frame.into()));
         self.actions.push_back(Action::Send {
             to: Destination::Server(stream),

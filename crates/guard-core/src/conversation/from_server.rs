@@ -287,7 +287,8 @@ impl Conversation {
     /// Answers the request `id` of the server with an error.
     fn refuse_server(&mut self, id: &Id, code: i32, reason: &str) {
         let error = json!({ "code": code, "message": reason });
-        self.send_server(StreamId::PIPE, Frame::error(id, &error.to_string()));
+        // The request was not translated, so its answer is not either.
+        self.send_untranslated(StreamId::PIPE, Frame::error(id, &error.to_string()));
     }
 
     fn answer(

@@ -6,6 +6,8 @@
 
 mod action;
 mod bridge;
+#[cfg(test)]
+mod bridge_tests;
 mod call;
 #[cfg(test)]
 mod decision_tests;

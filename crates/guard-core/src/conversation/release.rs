@@ -127,8 +127,10 @@ impl Conversation {
             }
         } else if let Some(to) = held.parts.first().map(|part| part.to) {
             let is_same = held.parts.iter().all(|part| matches!(part.fate, PartFate::Same));
-            let left =
-                |HeldPart { part, fate, .. }| fate.left_of(part.span.text(&held.text), &held.text);
+            let left = |HeldPart { part, fate, .. }: HeldPart| match fate {
+                PartFate::Changed(changes) => changes.apply(&held.text, &part).ok(),
+                fate => fate.left_of(part.span.text(&held.text), &held.text),
+            };
             let left: Vec<_> = held.parts.into_iter().filter_map(left).collect();
             if is_same {
                 self.send_text(to, ticket, Rope::kept(held.text));

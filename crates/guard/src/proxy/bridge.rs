@@ -54,7 +54,7 @@ pub(super) enum Bridged {
     /// The bridge has answered it.
     Response(Box<Response<Body>>),
     /// It is `initialize`, and the server may refuse it.
-    Opening(Opening, Received),
+    Opening(Box<Opening>, Received),
     /// It is not for the bridge.
     No(Received),
 }
@@ -118,7 +118,7 @@ impl Proxy {
         } else if asked == ClientRequest::Initialize && !eras.is_legacy() {
             let (headers, received) = (parts.headers.clone(), received.clone());
             let (caller, same) = (caller.clone(), received.clone());
-            return Bridged::Opening(Opening { caller, headers, received }, same);
+            return Bridged::Opening(Box::new(Opening { caller, headers, received }), same);
         }
         Bridged::No(received)
     }
@@ -136,7 +136,7 @@ impl Proxy {
     /// Takes the response to `initialize`. If the server refuses it and speaks the modern revision, the bridge answers.
     pub(super) async fn bridge_refused(
         self: &Arc<Self>,
-        opening: Opening,
+        opening: Box<Opening>,
         response: Response<Body>,
     ) -> Response<Body> {
         let may_be_era = |status: StatusCode| {

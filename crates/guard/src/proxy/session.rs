@@ -147,7 +147,9 @@ impl Sessions {
     pub(super) fn forget_lists(&self) {
         let all: Vec<_> =
             lock(&self.table).sessions.values().map(|(session, _)| Arc::clone(session)).collect();
-        all.iter().for_each(|session| drive(session, |it, _| it.on_tools_changed()));
+        for session in &all {
+            drive(session, |it, _| it.on_tools_changed());
+        }
     }
 
     /// Forgets the session with this key, which has ended.

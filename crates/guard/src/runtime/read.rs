@@ -112,3 +112,28 @@ impl Received {
         self.bytes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Received;
+    use crate::memory::MemoryLimit;
+    use crate::testing::counted;
+
+    #[test]
+    fn a_message_becomes_one_line_and_what_is_none_stays() {
+        let memory = MemoryLimit::default();
+        let line = |text: &str| {
+            let mut received = Received::read(counted(text.to_owned())).into_line(&memory);
+            let is_message = received.message().is_ok();
+            (String::from_utf8(received.into_bytes().to_vec()).unwrap(), is_message)
+        };
+        let (plain, spread) = (r#"{"id":1,"method":"a"}"#, "{\"id\":1,\r\n\"method\":\"a\"}\n");
+        assert_eq!(line(plain), (plain.to_owned(), true));
+        assert_eq!(line(spread), (r#"{"id":1,  "method":"a"}"#.to_owned(), true));
+        let separated = "{\"id\":1,\"method\":\"a\u{2028}b\"}";
+        assert_eq!(line(separated), (r#"{"id":1,"method":"a\u2028b"}"#.to_owned(), true));
+        // A break in a string: it is no JSON, and is not made into some.
+        let broken = "{\"id\":1,\"method\":\"a\nb\"}";
+        assert_eq!(line(broken), (broken.to_owned(), false));
+    }
+}
