@@ -76,7 +76,7 @@ impl JudgedTool {
 const MAX_SHAPES: usize = 8;
 const MAX_REVISION: usize = 32;
 
-/// Judged tools by their text: at most [`MAX_TOOLS`] with [`MAX_BYTES`] of text.
+/// Judged tools by their text: at most `MAX_TOOLS` with `MAX_BYTES` of text.
 #[derive(Debug)]
 pub struct ToolCache(Cache<String, Arc<JudgedTool>, TextWeight>);
 
