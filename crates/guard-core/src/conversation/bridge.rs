@@ -18,11 +18,6 @@ impl Conversation {
         self.bridge.as_ref().is_some_and(|bridge| !bridge.is_transparent())
     }
 
-    /// Whether the bridge wants the messages of a batch one by one.
-    pub(super) fn splits_for_bridge(&self) -> bool {
-        self.is_bridging()
-    }
-
     /// Whether the bridge may have to write messages of its own.
     pub fn is_bridging(&self) -> bool {
         self.bridge.as_ref().is_some_and(Bridge::is_bridging)

@@ -13,7 +13,7 @@ impl Conversation {
     pub(super) fn release(&mut self, ticket: Ticket, message: &Message<'_>, fates: Fates) {
         let is_batch = matches!(message.parts, Parts::Batch(_));
         let to_server = matches!(fates.first(), Some((Destination::Server(_), _)));
-        let splits = self.link.splits_batches() || (to_server && self.splits_for_bridge());
+        let splits = self.link.splits_batches() || (to_server && self.is_bridging());
         let is_decided = fates.iter().all(|(_, fate)| !matches!(fate, PartFate::Waiting));
         let parts = message.parts.as_slice();
         if let (false, true, [_], [part]) = (is_batch, is_decided, &fates[..], parts) {
