@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ahash::AHashMap;
-use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as IncomingBody;
 use hyper::header::{
@@ -14,7 +13,7 @@ use hyper::header::{
 };
 use hyper::{HeaderMap, Method, Response, StatusCode, Uri};
 use tokio::sync::{mpsc, watch};
-use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet, yield_now};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
 
@@ -72,15 +71,6 @@ pub(crate) struct Remote {
     pub(crate) pool: Arc<JobPool>,
 }
 
-/// Takes the messages of a server.
-pub(crate) trait Sink: Send + Sync {
-    /// Takes a message.
-    fn take(&self, received: Received);
-
-    /// Waits until there is room for the next one.
-    fn ready(&self) -> BoxFuture<'static, ()>;
-}
-
 /// A message for a server on HTTP.
 pub(crate) struct ToServer {
     /// What it is, unless it is an answer.
@@ -132,12 +122,13 @@ struct Connection {
     /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
     is_logging: AtomicBool,
     is_listening: AtomicBool,
-    sink: Arc<dyn Sink>,
+    to_guard: mpsc::Sender<Received>,
 }
 
 /// One connection to a server on HTTP.
 pub(crate) struct RemoteSession {
     to_server: mpsc::UnboundedSender<ToServer>,
+    from_server: mpsc::Receiver<Received>,
     connection: Arc<Connection>,
     pump: JoinHandle<()>,
 }
@@ -162,13 +153,11 @@ impl Remote {
         self.server.report(Event::error(format!("server: {failure}")));
     }
 
-    /// A connection to the server, whose messages go to `sink`.
-    pub(crate) fn connect(
-        &self,
-        headers: Arc<RemoteHeaders>,
-        sink: Arc<dyn Sink>,
-    ) -> RemoteSession {
+    /// A connection to the server.
+    pub(crate) fn connect(&self, headers: Arc<RemoteHeaders>) -> RemoteSession {
         let (to_server, from_guard) = mpsc::unbounded_channel();
+        // A stream is read no further than its client reads.
+        let (to_guard, from_server) = mpsc::channel(1);
         let connection = Arc::new(Connection {
             remote: self.clone(),
             headers,
@@ -178,10 +167,10 @@ impl Remote {
             ended: watch::Sender::new(None),
             is_logging: AtomicBool::new(false),
             is_listening: AtomicBool::new(false),
-            sink,
+            to_guard,
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
-        RemoteSession { to_server, connection, pump }
+        RemoteSession { to_server, from_server, connection, pump }
     }
 }
 
@@ -191,10 +180,22 @@ impl RemoteSession {
         self.to_server.clone()
     }
 
-    /// Waits until the connection has ended.
-    pub(crate) async fn until_ended(&self) {
-        // Only a sender that is gone fails, and the connection has it.
-        let _ = self.connection.ended.subscribe().wait_for(Option::is_some).await;
+    /// The next message of the server; `None` once the connection has ended.
+    pub(crate) async fn next(&mut self) -> Option<Received> {
+        let mut ended = self.connection.ended.subscribe();
+        let ended = async {
+            // Only a sender that is gone fails, and the connection has it.
+            let _ = ended.wait_for(Option::is_some).await;
+        };
+        tokio::select! {
+            biased;
+            received = self.from_server.recv() => received,
+            () = ended => {
+                // What was read before that has its turn.
+                yield_now().await;
+                self.from_server.try_recv().ok()
+            }
+        }
     }
 
     /// Why the connection has ended, if it has.
@@ -603,9 +604,10 @@ impl Connection {
 
     /// Hands a message to the guard.
     async fn tell(&self, received: Received) {
-        if self.ended.borrow().is_none() {
-            self.sink.ready().await;
-            self.sink.take(received);
+        let has_ended = self.ended.borrow().is_some();
+        if !has_ended {
+            // A session that is gone needs none.
+            let _ = self.to_guard.send(received).await;
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
+use crate::memory::{MemoryLimit, NoMemory};
 use crate::pipe::pieces::Pieces;
 use crate::remote_refusal::HttpRefusal;
 use toolbond_guard_core::lock::lock;
@@ -29,6 +30,13 @@ impl Mail {
     /// A message that answers nothing, or what a server answered that did not refuse.
     pub(super) fn new(message: impl Into<Pieces>, is_answer: bool) -> Self {
         Self { message: message.into(), is_answer, refusal: None }
+    }
+
+    /// Moves it to the memory of what may be resumed.
+    pub(super) fn keep(&mut self, memory: &MemoryLimit) -> Result<(), NoMemory> {
+        let reservation = memory.reserve_resumable(self.message.length())?;
+        self.message = reservation.attach(self.message.joined().into_owned()).into();
+        Ok(())
     }
 
     /// The share of [`ROOM`] that it uses.

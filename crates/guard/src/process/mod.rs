@@ -3,13 +3,13 @@
 //! A client that opens a session gets a process of its own, which ends with the session. Requests
 //! without a session, as they are from 2026-07-28 on, share one process.
 
-mod answers;
 mod callers;
+mod client_stream;
+mod events;
+mod history;
 mod mailbox;
-mod parked;
 mod peer;
 mod post;
-mod resume;
 mod session;
 
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::child::{Child, Launch, StartError, Watchdog};
-use crate::remote::{Remote, RemoteSession, Sink};
+use crate::remote::{Remote, RemoteSession};
 use crate::remote_headers::RemoteHeaders;
 
 /// What requests without an answer are told.
@@ -17,18 +17,14 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Starts it; a server on HTTP gets `headers`, and what it sends goes to `sink`.
-    pub(super) fn start(
-        &self,
-        headers: &Arc<RemoteHeaders>,
-        sink: impl FnOnce() -> Arc<dyn Sink>,
-    ) -> Result<Peer, StartError> {
+    /// Starts it; a server on HTTP gets `headers`.
+    pub(super) fn start(&self, headers: &Arc<RemoteHeaders>) -> Result<Peer, StartError> {
         Ok(match self {
             Self::Process(launch) => {
                 let (child, watchdog) = launch.clone().start()?;
                 Peer::Process(Box::new(child), watchdog)
             }
-            Self::Remote(remote) => Peer::Remote(remote.connect(Arc::clone(headers), sink())),
+            Self::Remote(remote) => Peer::Remote(remote.connect(Arc::clone(headers))),
         })
     }
 }

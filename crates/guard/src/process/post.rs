@@ -1,23 +1,20 @@
 //! Requests of a client to a process. The response is JSON if nothing comes before the answers, and an event
 //! stream otherwise.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::stream::unfold;
 use hyper::header::ACCEPT;
 use hyper::{HeaderMap, Response, StatusCode};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::timeout;
 use toolbond_contract::Revision;
 
-use super::answers::{ALIVE, Answers, COMMENT, Next, events};
 use super::callers::Reserved;
-use super::mailbox::{Mail, Mailbox};
+use super::client_stream::ClientStream;
+use super::events::{respond, resume};
+use super::history::History;
 use super::peer::ENDED;
-use super::resume;
-use super::session::{ClientStream, ProcessSession};
-use crate::http::events::with_data;
+use super::session::ProcessSession;
 use crate::http::modern::status_of;
 use crate::http::named_revision;
 use crate::http::respond::{Body, join, json, json_in_pieces, plain, refuse};
@@ -25,9 +22,9 @@ use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Transport as _, drive};
 use toolbond_guard_core::caller::Caller;
 use toolbond_guard_core::contract::param_headers::ParamHeaders;
-use toolbond_guard_core::conversation::Told;
+use toolbond_guard_core::conversation::{StreamId, Told};
 use toolbond_guard_core::counted::Counted;
-use toolbond_guard_core::message::{INLINE_BYTES, Kind, Message, Method, Parts, code};
+use toolbond_guard_core::message::{Kind, Message, Method, Parts, code};
 
 /// How long a client waits for the head of a response. A later answer comes in an event stream, which can
 /// be kept alive.
@@ -56,10 +53,11 @@ impl ProcessSession {
         };
         let is_initialize = message.parts.as_slice().iter().any(initializes);
         let own = self.set_headers(caller, headers, Some(message));
-        let mut client = self.open(!takes_events);
-        client.headers = own;
+        let mut client = self.open(!takes_events, expected);
+        (client.headers, client.is_initialize) = (own, is_initialize);
+        let stream = client.stream.unwrap_or(StreamId::PIPE);
         if let Some(own) = &mut client.headers {
-            own.enter(client.stream);
+            own.enter(stream);
         }
         let revision = named_revision(headers);
         let params = self.is_modern().then(|| {
@@ -74,7 +72,7 @@ impl ProcessSession {
             headers: params,
             trace: self.http_trace(headers),
         };
-        drive(self, |it, now| it.on_client(client.stream, message, &told, now));
+        drive(self, |it, now| it.on_client(stream, message, &told, now));
         if expected == 0 {
             return respond_without_request(&client).await.into();
         }
@@ -82,7 +80,7 @@ impl ProcessSession {
         let is_resumable =
             takes_events && !self.is_modern() && revision == Some(Revision::V2025_11_25);
         Posted::Open(Box::new(Open {
-            answers: Answers { client, expected, seen: VecDeque::new(), is_initialize },
+            client,
             takes_events,
             is_resumable,
             is_batch,
@@ -113,36 +111,15 @@ impl ProcessSession {
         found.unwrap_or(StatusCode::OK)
     }
 
-    /// An event with these lines and this message, whose memory stays counted as it was.
-    pub(super) async fn write_event(&self, lines: String, message: Pieces) -> Option<Pieces> {
-        let (length, memory) = (message.length(), Arc::clone(self.memory()));
-        let write = move || {
-            let start = format!("{lines}data: ");
-            if length > INLINE_BYTES
-                && let Some(event) = message.within(memory.count(start), b"\n\n")
-            {
-                return event;
-            }
-            let event = format!("{lines}data:\n\n");
-            memory.count(with_data(event.as_bytes(), message.joined().trim_ascii_end())).into()
-        };
-        self.driven().pool().run(length, write).await
-    }
-
     /// Opens the event stream that a client requests with GET, or resumes an earlier one.
     pub(super) fn stream(self: &Arc<Self>, headers: &HeaderMap) -> Response<Body> {
-        if let Some(resumed) = resume::resume(self, headers) {
+        if let Some(resumed) = resume(self, headers) {
             return resumed;
         }
-        let Some(mailbox) = self.listen() else {
-            return plain(StatusCode::CONFLICT, "an event stream is already open\n");
-        };
-        let (session, ready) = (Arc::clone(self), VecDeque::new());
-        let listening = Listening { session, mailbox, ready, alive: Instant::now() + ALIVE };
-        events(unfold(listening, |mut listening| async move {
-            let event = listening.next().await?;
-            Some((event, listening))
-        }))
+        match self.listen() {
+            Some(client) => respond(client, None),
+            None => plain(StatusCode::CONFLICT, "an event stream is already open\n"),
+        }
     }
 }
 
@@ -156,7 +133,7 @@ pub(super) enum Posted {
 
 /// The requests of a client that have to be answered.
 pub(super) struct Open {
-    answers: Answers,
+    client: ClientStream,
     takes_events: bool,
     is_resumable: bool,
     is_batch: bool,
@@ -190,48 +167,42 @@ impl Posted {
 
 impl Open {
     async fn response(self) -> Response<Body> {
-        let Self { mut answers, takes_events, is_resumable, is_batch, reserved: _reserved } = self;
-        let session = Arc::clone(&answers.client.session);
+        let Self { mut client, takes_events, is_resumable, is_batch, reserved: _reserved } = self;
+        let session = Arc::clone(&client.session);
         if is_resumable {
             if session.may_be_refused() {
-                let _ = timeout(HEAD, answers.fill(false)).await;
+                let _ = timeout(HEAD, client.fill(false)).await;
             }
-            return answers.refused(is_batch).unwrap_or_else(|| resume::respond(answers));
+            let refused = client.refused(is_batch);
+            return refused.unwrap_or_else(|| respond(client, Some(History::default())));
         }
-        let wait = answers.fill(true);
+        let wait = client.fill(true);
         let is_in_time = if takes_events {
             timeout(HEAD, wait).await.is_ok()
         } else {
             wait.await;
             true
         };
-        if is_in_time && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
-            if answers.seen.is_empty() {
-                // The server ended before it got the request.
-                return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, ENDED);
-            }
-            if let Some(refused) = answers.refused(is_batch) {
-                return refused;
-            }
-            let all = answers.seen.drain(..).map(|mail| mail.message).collect();
-            return session.respond_with(all, is_batch).await;
+        let has_only_answers = client.inflow.seen.iter().all(|it| it.is_answer);
+        if !is_in_time || !client.is_complete() || !has_only_answers {
+            return respond(client, None);
         }
-        events(unfold(answers, |mut answers| async move {
-            let event = match answers.next().await? {
-                Next::Message(message) => {
-                    answers.client.session.write_event(String::new(), message).await?
-                }
-                Next::Alive(comment) => comment.into(),
-            };
-            Some((event, answers))
-        }))
+        if client.inflow.seen.is_empty() {
+            // The server ended before it got the request.
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, ENDED);
+        }
+        if let Some(refused) = client.refused(is_batch) {
+            return refused;
+        }
+        let all = client.inflow.seen.drain(..).map(|mail| mail.message).collect();
+        session.respond_with(all, is_batch).await
     }
 }
 
 /// The response to a notification or an answer of the client: the errors of the guard, if any.
 async fn respond_without_request(client: &ClientStream) -> Response<Body> {
-    client.mailbox.close();
-    let (mail, memory) = (client.mailbox.take().await, client.session.memory());
+    client.inflow.mailbox.close();
+    let (mail, memory) = (client.inflow.mailbox.take().await, client.session.memory());
     let errors: Vec<_> = mail
         .into_iter()
         .filter(|mail| mail.is_answer)
@@ -241,37 +212,5 @@ async fn respond_without_request(client: &ClientStream) -> Response<Body> {
         plain(StatusCode::ACCEPTED, "")
     } else {
         json(StatusCode::BAD_REQUEST, join(&errors, false))
-    }
-}
-
-/// An event stream that a client opened with GET.
-struct Listening {
-    session: Arc<ProcessSession>,
-    mailbox: Arc<Mailbox>,
-    ready: VecDeque<Mail>,
-    alive: Instant,
-}
-
-impl Listening {
-    /// The next event; `None` when there will be no more.
-    async fn next(&mut self) -> Option<Pieces> {
-        if self.ready.is_empty() {
-            tokio::select! {
-                biased;
-                mail = self.mailbox.take() => self.ready.extend(mail),
-                () = sleep_until(self.alive) => {
-                    self.alive = Instant::now() + ALIVE;
-                    return Some(COMMENT.into());
-                }
-            }
-        }
-        let mail = self.ready.pop_front()?;
-        self.session.write_event(String::new(), mail.message).await
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        self.mailbox.close();
     }
 }

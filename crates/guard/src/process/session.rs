@@ -2,29 +2,29 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::future::pending;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use hyper::HeaderMap;
 use tokio::process::ChildStdout;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::Revision;
 
+use super::client_stream::{ClientStream, Inflow};
+use super::history::{History, Parked};
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
-use super::parked::{Parked, keep};
 use super::peer::{ENDED, Peer, Target};
 use crate::child::StartError;
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
-use crate::remote::{Sink, ToServer};
+use crate::remote::ToServer;
 use crate::remote_headers::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
-use crate::runtime::inbox::{FromServer, Inbox};
+use crate::runtime::inbox::Inbox;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
@@ -77,11 +77,9 @@ pub(super) struct ProcessSession {
     /// The way to a server on HTTP.
     to_remote: Mutex<Option<mpsc::UnboundedSender<ToServer>>>,
     streams: Mutex<Streams>,
-    is_stopped: Notify,
-    ends_when_idle: AtomicBool,
     /// How many messages clients have sent since a server on HTTP last refused one.
     posts: AtomicUsize,
-    phase: watch::Sender<Phase>,
+    life: watch::Sender<Life>,
 }
 
 /// Who uses a process.
@@ -135,7 +133,7 @@ impl Streams {
     fn mailbox(&self, stream: StreamId) -> Option<Arc<Mailbox>> {
         let parked = || self.parked.iter().find(|parked| parked.stream == stream);
         let own = self.requests.get(&stream);
-        own.or_else(|| parked().map(|parked| &parked.mailbox)).cloned()
+        own.or_else(|| parked().map(|parked| &parked.inflow.mailbox)).cloned()
     }
 
     /// Whether the client seems to be gone without having said so: its GET stream closed, and nothing else is
@@ -145,10 +143,12 @@ impl Streams {
     }
 }
 
-/// The phase in the life of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+/// How far the life of a session has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Life {
     Running,
+    /// It ends once it is idle.
+    Leaving,
     Ending,
     Gone,
 }
@@ -222,10 +222,8 @@ impl ProcessSession {
                 used: Instant::now(),
                 has_listened: false,
             }),
-            is_stopped: Notify::new(),
-            ends_when_idle: AtomicBool::new(false),
             posts: AtomicUsize::new(0),
-            phase: watch::Sender::new(Phase::Running),
+            life: watch::Sender::new(Life::Running),
         })
     }
 
@@ -259,7 +257,7 @@ impl ProcessSession {
                 std::mem::replace(&mut peer, again).end().await;
                 drive(&carried, Conversation::on_restart);
             }
-            carried.phase.send_replace(Phase::Ending);
+            carried.end();
             carried.outbox.close();
             lock(&carried.to_remote).take();
             let mut reason = ENDED.to_owned();
@@ -271,14 +269,14 @@ impl ProcessSession {
             drive(&carried, |it, _| it.on_server_gone(&reason));
             carried.close_streams();
             peer.end().await;
-            carried.phase.send_replace(Phase::Gone);
+            carried.advance(Life::Gone);
         });
         Ok(session)
     }
 
     /// Starts what the session talks to. From then on messages may be sent.
-    fn connect(self: &Arc<Self>, target: &Target) -> Result<Peer, StartError> {
-        let peer = target.start(&self.headers, || self.sink())?;
+    fn connect(&self, target: &Target) -> Result<Peer, StartError> {
+        let peer = target.start(&self.headers)?;
         if let Peer::Remote(remote) = &peer {
             *lock(&self.to_remote) = Some(remote.sender());
         }
@@ -301,7 +299,15 @@ impl ProcessSession {
                 };
                 (read, written.boxed())
             }
-            Peer::Remote(remote) => (remote.until_ended().boxed(), pending().boxed()),
+            Peer::Remote(remote) => {
+                let read = async {
+                    while let Some(received) = remote.next().await {
+                        self.take(received);
+                        self.wait_for_client().await;
+                    }
+                };
+                (read.boxed(), pending().boxed())
+            }
         };
         let written = async {
             written.await;
@@ -310,7 +316,7 @@ impl ProcessSession {
         tokio::select! {
             () = read => true,
             () = written => false,
-            () = self.is_stopped.notified() => false,
+            () = self.until(Life::Ending) => false,
             () = self.until_idle(idle) => false,
         }
     }
@@ -332,17 +338,8 @@ impl ProcessSession {
             } else {
                 self.next_line(&mut lines).await
             };
-            match found {
-                Ok(Some(FromServer::TooLong(unreadable))) => {
-                    drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
-                }
-                Ok(Some(FromServer::Read(received))) => {
-                    if !received.bytes().trim_ascii().is_empty() {
-                        self.take(received);
-                    }
-                }
-                Ok(None) | Err(_) => return,
-            }
+            let Ok(Some(received)) = found else { return };
+            self.take(received);
             self.wait_for_client().await;
         }
     }
@@ -351,18 +348,21 @@ impl ProcessSession {
     async fn next_line(
         &self,
         lines: &mut LineReader<ChildStdout>,
-    ) -> std::io::Result<Option<FromServer>> {
+    ) -> std::io::Result<Option<Received>> {
         Ok(match lines.next().await? {
             None => None,
-            Some(Line::TooLong(unreadable)) => Some(FromServer::TooLong(unreadable)),
+            Some(Line::TooLong(why)) => Some(Received::unread(why)),
             Some(Line::Whole(line)) => {
-                Some(FromServer::Read(Received::of_server_as_line(line, self.driven.pool()).await))
+                Some(Received::of_server_as_line(line, self.driven.pool()).await)
             }
         })
     }
 
     /// Takes a message of the server.
     fn take(self: &Arc<Self>, mut received: Received) {
+        if received.is_blank() {
+            return;
+        }
         match received.message() {
             Ok(message) => {
                 drive(self, |it, now| it.on_server(Origin::Pipe, &message, now));
@@ -378,11 +378,6 @@ impl ProcessSession {
         if !self.kind.is_modern() && !self.has_room() {
             let _ = timeout(PATIENCE, self.wait_for_room()).await;
         }
-    }
-
-    /// Where a server on HTTP sends its messages.
-    fn sink(self: &Arc<Self>) -> Arc<dyn Sink> {
-        Arc::new(Messages(Arc::downgrade(self)))
     }
 
     /// Whether the server may refuse requests with a status.
@@ -418,13 +413,13 @@ impl ProcessSession {
         let mut mail = mail;
         let is_parked = |parked: &Parked| Some(parked.stream) == stream;
         if let Some(index) = streams.parked.iter().position(is_parked)
-            && keep(&mut mail, self.memory()).is_err()
+            && mail.keep(self.memory()).is_err()
         {
             // Without its answer the stream is of no use.
             let given_up = mail.is_answer.then(|| streams.parked.remove(index)).flatten();
             drop(streams);
             if let Some(given_up) = given_up {
-                given_up.mailbox.close();
+                given_up.inflow.mailbox.close();
             }
             return self.refuse(&mail, "the client has left");
         }
@@ -491,27 +486,21 @@ impl ProcessSession {
         self.server.report(Event::warning(format!("client: {text}")));
     }
 
-    /// Opens the stream of a request.
-    pub(super) fn open(self: &Arc<Self>, answers_only: bool) -> ClientStream {
+    /// Opens the stream of `expected` requests.
+    pub(super) fn open(self: &Arc<Self>, answers_only: bool, expected: usize) -> ClientStream {
         let (stream, mailbox) = (StreamId::new(), Mailbox::new(answers_only));
         self.posts.fetch_add(1, Ordering::Relaxed);
         let mut streams = lock(&self.streams);
         streams.used = Instant::now();
         streams.requests.insert(stream, Arc::clone(&mailbox));
-        if *self.phase.borrow() != Phase::Running {
+        if self.is_over() {
             mailbox.close();
         }
-        ClientStream {
-            session: Arc::clone(self),
-            stream,
-            mailbox,
-            headers: None,
-            stays_open: false,
-        }
+        ClientStream::new(self, Some(stream), Inflow::new(mailbox, expected))
     }
 
     /// Opens the GET stream of the client, with the messages that wait for it. Returns `None` if one is open.
-    pub(super) fn listen(&self) -> Option<Arc<Mailbox>> {
+    pub(super) fn listen(self: &Arc<Self>) -> Option<ClientStream> {
         let mut streams = lock(&self.streams);
         if streams.listens() {
             return None;
@@ -523,7 +512,7 @@ impl ProcessSession {
         (streams.weight, streams.is_missing) = (0, false);
         streams.listener = Some(Arc::clone(&mailbox));
         (streams.has_listened, streams.used) = (true, Instant::now());
-        Some(mailbox)
+        Some(ClientStream::new(self, None, Inflow::new(mailbox, usize::MAX)))
     }
 
     /// Keeps a stream whose connection broke until its client resumes it. The oldest ones are given up, and so is this one
@@ -532,7 +521,7 @@ impl ProcessSession {
         let mut streams = lock(&self.streams);
         streams.used = Instant::now();
         streams.requests.remove(&parked.stream);
-        let is_kept = parked.keep(self.memory()).is_ok();
+        let is_kept = parked.inflow.keep(self.memory()).is_ok();
         streams.parked.push_back(parked);
         let most = if self.is_over() { 0 } else { MAX_PARKED };
         let many = streams.parked.len().saturating_sub(most);
@@ -545,21 +534,29 @@ impl ProcessSession {
     }
 
     /// Takes back a stream that was kept.
-    pub(super) fn unpark(self: &Arc<Self>, stream: StreamId) -> Option<(ClientStream, Parked)> {
+    pub(super) fn unpark(self: &Arc<Self>, stream: StreamId) -> Option<(ClientStream, History)> {
         let mut streams = lock(&self.streams);
         let index = streams.parked.iter().position(|parked| parked.stream == stream)?;
-        let parked = streams.parked.remove(index)?;
-        let mailbox = Arc::clone(&parked.mailbox);
+        let Parked { inflow, history, .. } = streams.parked.remove(index)?;
         streams.used = Instant::now();
-        streams.requests.insert(stream, Arc::clone(&mailbox));
-        let session = Arc::clone(self);
-        Some((ClientStream { session, stream, mailbox, headers: None, stays_open: false }, parked))
+        streams.requests.insert(stream, Arc::clone(&inflow.mailbox));
+        Some((ClientStream::new(self, Some(stream), inflow), history))
+    }
+
+    /// Closes the stream of a request.
+    pub(super) fn close_stream(self: &Arc<Self>, stream: StreamId) {
+        {
+            let mut streams = lock(&self.streams);
+            streams.used = Instant::now();
+            streams.requests.remove(&stream);
+        }
+        drive(self, |it, now| it.close_stream(stream, false, now));
     }
 
     /// Forgets the requests of streams that nobody resumed.
     fn give_up(self: &Arc<Self>, parked: impl IntoIterator<Item = Parked>) {
         for parked in parked {
-            parked.mailbox.close();
+            parked.inflow.mailbox.close();
             drive(self, |it, now| it.close_stream(parked.stream, false, now));
         }
     }
@@ -646,35 +643,36 @@ impl ProcessSession {
 
     /// Ends the process.
     pub(super) fn end(&self) {
-        self.phase.send_if_modified(|phase| {
-            let runs = *phase == Phase::Running;
-            if runs {
-                *phase = Phase::Ending;
-            }
-            runs
-        });
-        self.is_stopped.notify_one();
+        self.advance(Life::Ending);
     }
 
     /// Ends the process as soon as it is idle.
     pub(super) fn end_when_idle(&self) {
-        self.ends_when_idle.store(true, Ordering::Relaxed);
+        self.advance(Life::Leaving);
     }
 
     pub(super) fn is_over(&self) -> bool {
-        *self.phase.borrow() != Phase::Running
+        *self.life.borrow() >= Life::Ending
     }
 
     /// Waits until the process has ended.
     pub(super) async fn until_gone(&self) {
+        self.until(Life::Gone).await;
+    }
+
+    fn advance(&self, to: Life) {
+        self.life.send_if_modified(|life| to > std::mem::replace(life, to.max(*life)));
+    }
+
+    async fn until(&self, point: Life) {
         // Only a sender that is gone fails, and this is one.
-        let _ = self.phase.subscribe().wait_for(|phase| *phase == Phase::Gone).await;
+        let _ = self.life.subscribe().wait_for(|life| *life >= point).await;
     }
 
     /// Waits until nobody has used the process for `idle`.
     async fn until_idle(&self, idle: Duration) {
         loop {
-            let limit = if self.ends_when_idle.load(Ordering::Relaxed) {
+            let limit = if *self.life.borrow() == Life::Leaving {
                 Duration::ZERO
             } else if lock(&self.streams).seems_left() {
                 idle.min(LEFT)
@@ -689,60 +687,6 @@ impl ProcessSession {
     }
 }
 
-/// Where a server on HTTP sends its messages: to a session, as long as there is one.
-struct Messages(Weak<ProcessSession>);
-
-impl Sink for Messages {
-    fn take(&self, received: Received) {
-        if let Some(session) = self.0.upgrade() {
-            session.take(received);
-        }
-    }
-
-    fn ready(&self) -> BoxFuture<'static, ()> {
-        let session = self.0.clone();
-        Box::pin(async move {
-            if let Some(session) = session.upgrade() {
-                session.wait_for_client().await;
-            }
-        })
-    }
-}
-
-/// The stream of one request, which closes with it.
-pub(super) struct ClientStream {
-    pub(super) session: Arc<ProcessSession>,
-    pub(super) stream: StreamId,
-    pub(super) mailbox: Arc<Mailbox>,
-    /// The headers to send with its requests to an HTTP server.
-    pub(super) headers: Option<OwnHeaders>,
-    stays_open: bool,
-}
-
-impl ClientStream {
-    /// Leaves the stream open for a client that may come back; its mailbox.
-    pub(super) fn leave_open(&mut self) -> Arc<Mailbox> {
-        self.stays_open = true;
-        Arc::clone(&self.mailbox)
-    }
-}
-
-impl Drop for ClientStream {
-    fn drop(&mut self) {
-        if self.stays_open {
-            return;
-        }
-        self.mailbox.close();
-        {
-            let mut streams = lock(&self.session.streams);
-            streams.used = Instant::now();
-            streams.requests.remove(&self.stream);
-        }
-        let stream = self.stream;
-        drive(&self.session, |it, now| it.close_stream(stream, false, now));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::testing::text;
@@ -751,7 +695,7 @@ mod tests {
 
     use tokio::time::timeout;
 
-    use super::{Mail, Origin, Parked, ProcessSession, ROOM, SessionKind, drive};
+    use super::{History, Mail, Origin, ProcessSession, ROOM, SessionKind, drive};
     use crate::memory::MemoryLimit;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
@@ -804,7 +748,7 @@ mod tests {
         );
         let listener = session.listen().unwrap();
         assert!(!waits(Arc::clone(&session), 3000).await, "it listens");
-        listener.close();
+        drop(listener);
         assert!(waits(Arc::clone(&session), 100).await, "it has left");
     }
 
@@ -819,7 +763,7 @@ mod tests {
         assert!(said.lock().unwrap()[0].contains("has no stream open"));
         // With one that is not read, the first one.
         let (two, said) = session(SessionKind::Client);
-        let _mailbox = two.listen().unwrap();
+        let _listener = two.listen().unwrap();
         let told = ask(&two, ROOM).await;
         assert_eq!(told.matches("the client does not read").count(), 2, "{told}");
         assert_eq!(said.lock().unwrap().len(), 1);
@@ -830,11 +774,10 @@ mod tests {
         let (session, _said) = session_within(SessionKind::Client, MemoryLimit::new(16 << 20));
         let answer = || Mail::new(session.memory().count(vec![b'a'; 300_000]), true);
         let park = || {
-            let mut client = session.open(false);
-            let (stream, mailbox) = (client.stream, client.leave_open());
-            mailbox.deliver(answer());
-            let (seen, history) = Default::default();
-            session.park(Parked { stream, mailbox, expected: 2, seen, history });
+            let client = session.open(false, 2);
+            client.inflow.mailbox.deliver(answer());
+            let stream = client.stream.unwrap();
+            client.park(History::default());
             stream
         };
         let first = park();
@@ -844,8 +787,8 @@ mod tests {
         }
         let used = session.memory().used()[0];
         assert!(used <= 1 << 20, "{used}");
-        let (client, _parked) = session.unpark(first).unwrap();
-        assert_eq!(client.mailbox.take().await.len(), 1);
+        let (client, _history) = session.unpark(first).unwrap();
+        assert_eq!(client.inflow.mailbox.take().await.len(), 1);
     }
 
     #[tokio::test]
@@ -861,7 +804,7 @@ mod tests {
     #[tokio::test]
     async fn a_shared_process_warns_once_of_notifications_that_name_no_request() {
         let (session, said) = session(SessionKind::Shared);
-        let _client = session.open(false);
+        let _client = session.open(false, 1);
         for n in 0..3 {
             let text = text(format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"data":{n}}}}}"#

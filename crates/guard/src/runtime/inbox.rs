@@ -9,7 +9,7 @@ use tokio::io::AsyncRead;
 use tokio::sync::Notify;
 use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{INLINE_BYTES, Unreadable};
+use toolbond_guard_core::message::INLINE_BYTES;
 
 use super::pool::JobPool;
 use super::read::Received;
@@ -20,14 +20,6 @@ const MAX_READING: usize = 16;
 
 /// The bytes at the start of a message that tell whether it is an answer.
 const START: usize = 1 << 10;
-
-/// What comes from a server.
-pub(crate) enum FromServer {
-    /// A message, or what looks like one.
-    Read(Received),
-    /// A line that is longer than allowed.
-    TooLong(Unreadable),
-}
 
 /// Lines that were read from a server, and those that workers read.
 #[derive(Default)]
@@ -54,12 +46,12 @@ impl Inbox {
         &self,
         lines: &mut LineReader<R>,
         pool: &Arc<JobPool>,
-    ) -> io::Result<Option<FromServer>> {
+    ) -> io::Result<Option<Received>> {
         loop {
             let (may_read, held) = {
                 let mut state = lock(&self.state);
                 if let Some(found) = state.ready.pop_front() {
-                    return Ok(Some(FromServer::Read(found)));
+                    return Ok(Some(found));
                 }
                 let held = if state.reading == 0 { state.held.take() } else { None };
                 let is_free = state.held.is_none() && !state.is_alone;
@@ -76,9 +68,7 @@ impl Inbox {
                     // What is being read is answered before the end.
                     None if lock(&self.state).reading > 0 => self.has_changed.notified().await,
                     None => return Ok(None),
-                    Some(Line::TooLong(unreadable)) => {
-                        return Ok(Some(FromServer::TooLong(unreadable)));
-                    }
+                    Some(Line::TooLong(why)) => return Ok(Some(Received::unread(why))),
                     Some(Line::Whole(line)) => self.take(line, pool).await,
                 }
             }
@@ -145,7 +135,7 @@ mod tests {
     use tokio::io::{AsyncWriteExt as _, duplex};
     use tokio::task::yield_now;
 
-    use super::{FromServer, Inbox, is_answer};
+    use super::{Inbox, is_answer};
     use crate::memory::Sender;
     use crate::pipe::line::LineReader;
     use crate::runtime::pool::JobPool;
@@ -179,8 +169,7 @@ mod tests {
         let mut busy = Some(busy);
         let mut seen = Vec::new();
         for _ in 0..4 {
-            let found = inbox.next(&mut lines, &pool).await.unwrap().unwrap();
-            let FromServer::Read(received) = found else { panic!("too long") };
+            let received = inbox.next(&mut lines, &pool).await.unwrap().unwrap();
             let message: Value = serde_json::from_slice(received.bytes()).unwrap();
             seen.push(message.get("id").cloned().unwrap_or_default());
             busy.take();

@@ -63,7 +63,12 @@ impl Received {
     /// Bytes that could not be read on a worker.
     fn failed(bytes: Counted) -> Self {
         let failed = Unreadable::not_read("reading the message failed".to_owned());
-        Self { bytes, text: None, parts: Some(Err(failed)) }
+        Self { bytes, ..Self::unread(failed) }
+    }
+
+    /// A message that is not kept, such as one that is too long.
+    pub(crate) fn unread(why: Unreadable) -> Self {
+        Self { bytes: Counted::default(), text: None, parts: Some(Err(why)) }
     }
 
     /// Reads `bytes` to the end.
@@ -100,6 +105,11 @@ impl Received {
             }
             _ => None,
         }
+    }
+
+    /// Whether it is an empty line.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.is_some() && self.bytes.trim_ascii().is_empty()
     }
 
     /// The bytes, as they came.

@@ -3,13 +3,12 @@
 use std::future::pending;
 use std::pin::pin;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use toolbond_contract::Revision;
@@ -29,7 +28,6 @@ use toolbond_guard_core::conversation::{
 };
 use toolbond_guard_core::era::Users;
 use toolbond_guard_core::event::Event;
-use toolbond_guard_core::lock::lock;
 use toolbond_guard_core::message::Outgoing;
 
 /// How a conversation ended.
@@ -94,10 +92,7 @@ impl Relay {
     /// Handles a line of the client.
     async fn client_line(self: &Arc<Self>, line: Line) {
         let mut received = match line {
-            Line::TooLong(unreadable) => {
-                drive(self, |it, _| it.on_unreadable_client(StreamId::PIPE, &unreadable));
-                return;
-            }
+            Line::TooLong(why) => Received::unread(why),
             Line::Whole(line) if line.trim_ascii().is_empty() => return self.to_server.push(line),
             Line::Whole(line) if self.server.rules().settings.is_inspecting() => {
                 Received::of_client_as_line(line, self.driven.pool()).await
@@ -123,10 +118,7 @@ impl Relay {
     /// Handles what comes from the server.
     async fn server_line(self: &Arc<Self>, line: Line) {
         let mut received = match line {
-            Line::TooLong(unreadable) => {
-                drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
-                return;
-            }
+            Line::TooLong(why) => Received::unread(why),
             Line::Whole(line) if line.trim_ascii().is_empty() => return self.to_client.push(line),
             Line::Whole(line) if self.server.rules().settings.is_inspecting() => {
                 Received::of_server_as_line(line, self.driven.pool()).await
@@ -265,11 +257,11 @@ impl Relay {
 /// `max_message` bytes is not kept, and whoever waits for it gets an error.
 pub async fn relay(
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
-    server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
+    server: (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
 ) -> End {
-    relay_until(client, server, guarded, memory, &Pipes).await
+    relay_until(client, (Box::new(server.0), Box::new(server.1)), guarded, memory, None).await
 }
 
 /// How a process ended.
@@ -278,35 +270,13 @@ struct ProcessEnd {
     is_success: bool,
 }
 
-/// The process behind the pipes to a server.
-trait Process<R, W> {
-    /// Waits until it has ended.
-    async fn ended(&self) -> ProcessEnd;
-
-    /// Starts it again, after it has ended.
-    async fn restart(&self) -> Option<(R, W)>;
-}
-
-/// Pipes to a server that is no process of this guard.
-struct Pipes;
-
-impl<R, W> Process<R, W> for Pipes {
-    async fn ended(&self) -> ProcessEnd {
-        pending().await
-    }
-
-    async fn restart(&self) -> Option<(R, W)> {
-        None
-    }
-}
-
-/// [`relay`], for a server that is over when its `process` is. Its last lines are still read.
-async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
+/// [`relay`], for a server that is over when its `process` is, if it is one of this guard. Its last lines are still read.
+async fn relay_until(
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
-    server: (R, W),
+    server: (Input, Output),
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
-    process: &impl Process<R, W>,
+    process: Option<&Running>,
 ) -> End {
     let max = guarded.rules().settings.max_message;
     let pool = Arc::new(JobPool::new(Arc::clone(&memory)));
@@ -333,21 +303,25 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
         has_left.store(true, Ordering::Relaxed);
         relay.finish_client().await;
         sleep(LAST_WORDS).await;
-        End::Client
+        (End::Client, None)
     };
-    let how = Mutex::new(None);
     let from_server = async {
         loop {
-            let end = relay.read_server(&mut server_in, process.ended()).await;
-            let restarted = if drive(&relay, |it, _| it.wants_restart()) {
-                lock(&how).take();
-                process.restart().await
-            } else {
-                None
+            let ended = async {
+                match process {
+                    Some(process) => process.ended().await,
+                    None => pending().await,
+                }
+            };
+            let end = relay.read_server(&mut server_in, ended).await;
+            let restarted = match process {
+                Some(process) if drive(&relay, |it, _| it.wants_restart()) => {
+                    process.restart().await
+                }
+                _ => None,
             };
             let Some((input, output)) = restarted else {
-                *lock(&how) = end;
-                return End::Server;
+                return (End::Server, end);
             };
             server_in = LineReader::new(input, Sender::Server, max, &memory);
             let _ = next_out.try_send(output);
@@ -355,15 +329,14 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
         }
     };
     let mut to_client = pin!(relay.to_client.write_to(&mut client_out));
-    let end = tokio::select! {
+    let (end, how) = tokio::select! {
         biased;
         end = from_client => end,
         end = from_server => end,
         _ = &mut to_client => return End::Client,
-        () = relay.write_server(outs) => End::Server,
+        () = relay.write_server(outs) => (End::Server, None),
     };
     // A client that has left may not read any more, and a server that then ends is at no fault.
-    let how = how.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_expected = has_left.into_inner() && how.as_ref().is_some_and(|how| how.is_success);
     let settle = async {
         if end == End::Server {
@@ -405,7 +378,9 @@ async fn launch_and_relay(
     let Some(streams) = child.streams() else { return Ok(0) };
     let running = Running { launch, child: tokio::sync::Mutex::new((child, watchdog)) };
     let caught = {
-        let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, &running);
+        let (output, input) = streams;
+        let streams: (Input, Output) = (Box::new(output), Box::new(input));
+        let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, Some(&running));
         tokio::select! {
             _ = relayed => None,
             caught = signals.next() => Some(caught),
@@ -436,7 +411,8 @@ struct Running {
     child: tokio::sync::Mutex<(Child, Option<Watchdog>)>,
 }
 
-impl Process<ChildStdout, ChildStdin> for Running {
+impl Running {
+    /// Waits until it has ended.
     async fn ended(&self) -> ProcessEnd {
         let child = &mut self.child.lock().await.0;
         match child.wait().await {
@@ -447,13 +423,15 @@ impl Process<ChildStdout, ChildStdin> for Running {
         }
     }
 
-    async fn restart(&self) -> Option<(ChildStdout, ChildStdin)> {
+    /// Starts it again, after it has ended.
+    async fn restart(&self) -> Option<(Input, Output)> {
         let mut running = self.child.lock().await;
         let (mut child, watchdog) = self.launch.clone().start().ok()?;
         let streams = child.streams();
         let _ = running.0.end().await;
         *running = (child, watchdog);
-        streams
+        let (output, input) = streams?;
+        Some((Box::new(output), Box::new(input)))
     }
 }
 

@@ -1,37 +1,18 @@
 //! Streams whose connection broke, kept until their client resumes them.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use super::mailbox::{Mail, Mailbox, ROOM};
-use crate::memory::{MemoryLimit, NoMemory, Reservation};
+use super::client_stream::Inflow;
+use super::mailbox::ROOM;
+use crate::memory::{MemoryLimit, Reservation};
 use toolbond_guard_core::conversation::StreamId;
 use toolbond_guard_core::counted::Counted;
 
 /// A stream whose connection broke.
 pub(super) struct Parked {
     pub(super) stream: StreamId,
-    pub(super) mailbox: Arc<Mailbox>,
-    /// The answers that are still to come.
-    pub(super) expected: usize,
-    /// Messages that were taken out of the mailbox and not sent.
-    pub(super) seen: VecDeque<Mail>,
+    pub(super) inflow: Inflow,
     pub(super) history: History,
-}
-
-impl Parked {
-    /// Moves the messages that wait for the client to the memory of what may be resumed.
-    pub(super) fn keep(&mut self, memory: &MemoryLimit) -> Result<(), NoMemory> {
-        self.seen.iter_mut().try_for_each(|mail| keep(mail, memory))?;
-        self.mailbox.try_for_each(|mail| keep(mail, memory))
-    }
-}
-
-/// Moves a message to the memory of what may be resumed.
-pub(super) fn keep(mail: &mut Mail, memory: &MemoryLimit) -> Result<(), NoMemory> {
-    let reservation = memory.reserve_resumable(mail.message.length())?;
-    mail.message = reservation.attach(mail.message.joined().into_owned()).into();
-    Ok(())
 }
 
 /// The events of one stream that its client may not have received.
@@ -42,6 +23,8 @@ pub(super) struct History {
     /// The last ones, oldest first, with their numbers; at most [`ROOM`] bytes, or one event.
     recent: VecDeque<(u64, Counted)>,
     size: usize,
+    /// The number of the next event to send again.
+    replay: Option<u64>,
 }
 
 impl History {
@@ -79,8 +62,20 @@ impl History {
         oldest.is_some()
     }
 
+    /// Sends again what came after the event `last`.
+    pub(super) fn replay_after(&mut self, last: u64) {
+        self.replay = last.checked_add(1);
+    }
+
+    /// The next event to send again.
+    pub(super) fn replay(&mut self) -> Option<Counted> {
+        let (number, event) = self.replay.take().and_then(|from| self.from(from))?;
+        self.replay = Some(number + 1);
+        Some(event)
+    }
+
     /// The first event from `number` on that is still there, and its number.
-    pub(super) fn from(&self, number: u64) -> Option<(u64, Counted)> {
+    fn from(&self, number: u64) -> Option<(u64, Counted)> {
         self.recent.iter().find(|(own, _)| *own >= number).cloned()
     }
 }
