@@ -1,6 +1,5 @@
 //! A connection to a server on Streamable HTTP, for clients that are of another era.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -111,18 +110,25 @@ impl ToServer {
 struct Connection {
     remote: Remote,
     headers: Arc<RemoteHeaders>,
-    /// The session that a legacy server opened, and the version it chose.
-    session: Mutex<(Option<HeaderValue>, Option<String>)>,
-    /// The input schemas of tools whose arguments are repeated in headers.
-    tools: Mutex<KnownTools>,
-    /// The request that opens the session of a modern client at a legacy server.
-    opening: Mutex<Option<Id>>,
+    known: Mutex<Known>,
     /// Why the connection has ended.
     ended: watch::Sender<Option<String>>,
-    /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
-    is_logging: AtomicBool,
-    is_listening: AtomicBool,
     to_guard: mpsc::Sender<Received>,
+}
+
+/// What is known of a connection.
+#[derive(Default)]
+struct Known {
+    /// The session that a legacy server opened, and the version it chose.
+    session: Option<HeaderValue>,
+    version: Option<String>,
+    /// The input schemas of tools whose arguments are repeated in headers.
+    tools: KnownTools,
+    /// The request that opens the session of a modern client at a legacy server.
+    opening: Option<Id>,
+    /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
+    is_logging: bool,
+    is_listening: bool,
 }
 
 /// One connection to a server on HTTP.
@@ -161,12 +167,8 @@ impl Remote {
         let connection = Arc::new(Connection {
             remote: self.clone(),
             headers,
-            session: Mutex::default(),
-            tools: Mutex::default(),
-            opening: Mutex::default(),
+            known: Mutex::default(),
             ended: watch::Sender::new(None),
-            is_logging: AtomicBool::new(false),
-            is_listening: AtomicBool::new(false),
             to_guard,
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
@@ -206,7 +208,7 @@ impl RemoteSession {
     /// Ends the session at the server.
     pub(crate) async fn end(self) {
         self.pump.abort();
-        if lock(&self.connection.session).0.is_some() {
+        if lock(&self.connection.known).session.is_some() {
             let ended = self.connection.send(Method::DELETE, None, HeaderMap::new(), full(""));
             if let Ok(Err(failure)) = timeout(PATIENCE, ended).await {
                 self.connection.remote.report(&failure);
@@ -229,10 +231,10 @@ async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiv
         if let Some(id) = request.as_ref().and_then(|request| request.id.clone()) {
             // The session of a legacy client ends with an error anyway.
             if method == "initialize" && connection.headers.is_fixed {
-                *lock(&connection.opening) = Some(id.clone());
+                lock(&connection.known).opening = Some(id.clone());
             }
             if method == "logging/setLevel" {
-                connection.is_logging.store(true, Ordering::Relaxed);
+                lock(&connection.known).is_logging = true;
             }
             let connection = Arc::clone(&connection);
             let key = id.clone();
@@ -243,7 +245,7 @@ async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiv
             requests.insert(key, running.spawn(asked));
             continue;
         }
-        let is_modern = lock(&connection.session).1.is_none();
+        let is_modern = lock(&connection.known).version.is_none();
         let is_cancel = method == "notifications/cancelled";
         // To a modern server, closing the stream of a request is its cancellation.
         if !(is_modern && is_cancel) {
@@ -272,7 +274,7 @@ const CANCELLED: &str = "notifications/cancelled";
 fn headers_of(
     request: Option<&Request>,
     server: &GuardedServer,
-    tools: &Mutex<KnownTools>,
+    known: &Mutex<Known>,
 ) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -282,14 +284,14 @@ fn headers_of(
     let names_version = || params.object("_meta").get(meta::VERSION).is_some();
     if matches!(method.as_str(), "server/discover" | "subscriptions/listen") || names_version() {
         headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
-        repeat(tools, &mut headers, method, params);
+        repeat(known, &mut headers, method, params);
     }
     repeat_trace(server, params, &mut headers);
     headers
 }
 
 /// Repeats parts of a modern request in its headers.
-fn repeat(tools: &Mutex<KnownTools>, headers: &mut HeaderMap, method: &str, params: &Object) {
+fn repeat(known: &Mutex<Known>, headers: &mut HeaderMap, method: &str, params: &Object) {
     let mut set = |name: &str, value: &str| {
         let name = HeaderName::try_from(name.to_ascii_lowercase());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
@@ -307,7 +309,7 @@ fn repeat(tools: &Mutex<KnownTools>, headers: &mut HeaderMap, method: &str, para
     if method != "tools/call" {
         return;
     }
-    let Some(schema) = lock(tools).schema(&name) else { return };
+    let Some(schema) = lock(known).tools.schema(&name) else { return };
     let arguments = params.get("arguments").and_then(|text| annotated(&schema, text).ok());
     for header in param_headers(&schema, arguments.as_ref()) {
         if let Some(value) = header.value.and_then(encode) {
@@ -337,13 +339,13 @@ impl Connection {
     }
 
     async fn ask(&self, id: &Id, request: Option<&Request>, text: Pieces) -> Result<(), Refusal> {
-        let has_session = lock(&self.session).0.is_some();
+        let has_session = lock(&self.known).session.is_some();
         let response = self.post(request, text).await.map_err(Refusal::Unreached)?;
         let status = response.status();
         let mut place = Place::default();
         let mut is_answered = self.read(response, Some(id), has_session, &mut place).await?;
         // A legacy server may close the stream, and go on when it is opened again.
-        let is_legacy = lock(&self.session).1.is_some();
+        let is_legacy = lock(&self.known).version.is_some();
         let mut tries = 0;
         while !is_answered && is_legacy && place.last.is_some() && tries < MAX_TRIES {
             tries = if place.has_moved { 0 } else { tries + 1 };
@@ -365,7 +367,7 @@ impl Connection {
     }
 
     fn is_opening(&self, id: &Id) -> bool {
-        lock(&self.opening).as_ref() == Some(id)
+        lock(&self.known).opening.as_ref() == Some(id)
     }
 
     /// Ends the connection, for which the server opens no session, so that the next request tries again.
@@ -378,7 +380,7 @@ impl Connection {
 
     /// Ends the connection, whose session the server does not know any more.
     fn end_with_session(&self) {
-        lock(&self.session).0 = None;
+        lock(&self.known).session = None;
         let reason = "the server has ended the session; the next request opens a new one";
         self.end(reason.to_owned());
     }
@@ -421,7 +423,7 @@ impl Connection {
         let status = response.status();
         if status.is_success() && matches!(media(response.headers()), Ok(Media::Events)) {
             if id.is_none() {
-                self.is_listening.store(true, Ordering::Relaxed);
+                lock(&self.known).is_listening = true;
             }
             let start = Instant::now();
             let is_answered = self.read(response, id, false, place).await;
@@ -442,7 +444,7 @@ impl Connection {
         request: Option<&Request>,
         text: Pieces,
     ) -> Result<Response<IncomingBody>, String> {
-        let headers = headers_of(request, &self.remote.server, &self.tools);
+        let headers = headers_of(request, &self.remote.server, &self.known);
         let id = request.and_then(|request| request.id.as_ref());
         let body = in_pieces(text.into_iter().map(Counted::into_bytes));
         let sent = self.send(Method::POST, id, headers, body).await;
@@ -464,11 +466,11 @@ impl Connection {
         headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         {
-            let session = lock(&self.session);
-            if let Some(id) = &session.0 {
+            let known = lock(&self.known);
+            if let Some(id) = &known.session {
                 headers.insert("mcp-session-id", id.clone());
             }
-            if let Some(version) = session.1.as_ref().and_then(|it| it.parse().ok()) {
+            if let Some(version) = known.version.as_ref().and_then(|it| it.parse().ok()) {
                 headers.insert("mcp-protocol-version", version);
             }
         }
@@ -488,7 +490,7 @@ impl Connection {
         if status.is_success()
             && let Some(session) = response.headers().get("mcp-session-id")
         {
-            lock(&self.session).0 = Some(session.clone());
+            lock(&self.known).session = Some(session.clone());
         }
         let (parts, body) = response.into_parts();
         let is_stream = matches!(media(&parts.headers), Ok(Media::Events));
@@ -564,8 +566,11 @@ impl Connection {
     /// Waits for log messages that the server sent before an answer, on its other stream. Nothing says that they have
     /// arrived, so they get one round trip more than the answer.
     async fn catch_up(&self) {
-        let is_logging = self.is_logging.load(Ordering::Relaxed);
-        if !is_logging || !self.is_listening.load(Ordering::Relaxed) {
+        let may_be_late = {
+            let known = lock(&self.known);
+            known.is_logging && known.is_listening
+        };
+        if !may_be_late {
             return;
         }
         let Some(number) = random() else { return };
@@ -577,21 +582,20 @@ impl Connection {
         };
         // A server that ignores it is not asked again.
         if timeout(PING, answered).await.is_err() {
-            self.is_logging.store(false, Ordering::Relaxed);
+            lock(&self.known).is_logging = false;
         }
     }
 
     /// Keeps what later requests need.
     async fn learn(&self, answer: &Frame) {
         let Some(result) = answer.part.result.map(|result| answer.slice(result)) else { return };
-        let knows_tools = !lock(&self.tools).is_empty();
+        let knows_tools = !lock(&self.known).tools.is_empty();
         let read = move || Learned::of_result(&result, knows_tools);
         let Some(learned) = self.remote.pool.run(answer.text.len(), read).await else { return };
-        if let Some(version) = learned.version {
-            lock(&self.session).1 = Some(version);
-        }
+        let mut known = lock(&self.known);
+        known.version = learned.version.or(known.version.take());
         if !learned.tools.is_empty() {
-            lock(&self.tools).add_page(learned.tools);
+            known.tools.add_page(learned.tools);
         }
     }
 

@@ -29,14 +29,19 @@ pub(crate) struct RemoteHeaders {
     pub(crate) is_fixed: bool,
     /// What refusals of the server are marked with.
     pub(crate) mark: Option<Mark>,
+    heads: Mutex<Heads>,
+}
+
+#[derive(Default)]
+struct Heads {
     /// Those of what no request of the client stands for.
-    general: Mutex<Arc<Head>>,
+    general: Arc<Head>,
     /// Those of the requests of a legacy client.
-    own: Mutex<AHashMap<Id, Arc<Head>>>,
+    own: AHashMap<Id, Arc<Head>>,
     /// Those of the streams of a legacy client.
-    streams: Mutex<AHashMap<StreamId, Arc<Head>>>,
+    streams: AHashMap<StreamId, Arc<Head>>,
     /// Those of requests of the guard itself that are not sent yet: the ones of the stream that needs it.
-    asks: Mutex<AHashMap<AskId, Arc<Head>>>,
+    asks: AHashMap<AskId, Arc<Head>>,
 }
 
 impl RemoteHeaders {
@@ -48,8 +53,9 @@ impl RemoteHeaders {
     /// The headers of this caller.
     pub(crate) fn fixed(caller: &Caller) -> Self {
         let query = caller.query().map(str::to_owned);
-        let general = Mutex::new(Arc::new(Head { headers: caller.headers(), query }));
-        Self { is_fixed: true, general, ..Self::of_requests() }
+        let general = Arc::new(Head { headers: caller.headers(), query });
+        let heads = Mutex::new(Heads { general, ..Heads::default() });
+        Self { is_fixed: true, heads, ..Self::of_requests() }
     }
 
     /// Headers that each request of a client has for itself.
@@ -93,16 +99,16 @@ impl RemoteHeaders {
         }
         let query = caller.query().map(str::to_owned);
         let head = Arc::new(Head { headers: forwarded(headers), query });
-        *lock(&self.general) = Arc::clone(&head);
-        let mut own = lock(&self.own);
+        let mut heads = lock(&self.heads);
+        heads.general = Arc::clone(&head);
         let mut ids = Vec::new();
         for part in message?.parts.as_slice() {
             // An id that is in use or too long is refused later.
             if let Kind::Request(id, _) = &part.kind
                 && !id.is_long()
-                && !own.contains_key(id)
+                && !heads.own.contains_key(id)
             {
-                own.insert(id.clone(), Arc::clone(&head));
+                heads.own.insert(id.clone(), Arc::clone(&head));
                 ids.push(id.clone());
             }
         }
@@ -112,22 +118,24 @@ impl RemoteHeaders {
     /// Sends the request `id`, if that is one of the guard itself, with the headers of `stream`.
     pub(crate) fn ask_as(&self, stream: StreamId, id: Option<&Id>) {
         let Some(ask) = id.and_then(AskId::of_answer).filter(|_| !self.is_fixed) else { return };
-        let head = lock(&self.streams).get(&stream).cloned();
+        let mut heads = lock(&self.heads);
+        let head = heads.streams.get(&stream).cloned();
         let Some(Head { headers, query }) = head.map(Arc::unwrap_or_clone) else { return };
         let Some(headers) = of_list(headers) else { return };
-        lock(&self.asks).insert(ask, Arc::new(Head { headers, query }));
+        heads.asks.insert(ask, Arc::new(Head { headers, query }));
     }
 
     /// The head of the request `id`, or of what no request stands for. `None` for a request of the guard itself whose
     /// client has left.
     pub(crate) fn get(&self, id: Option<&Id>) -> Option<Head> {
-        let own = id.and_then(|id| lock(&self.own).get(id).cloned());
+        let mut heads = lock(&self.heads);
+        let own = id.and_then(|id| heads.own.get(id).cloned());
         let ask = id.and_then(AskId::of_answer).filter(|_| !self.is_fixed);
         let found = match (own, ask) {
             // The request of a client may be that of another guard.
             (Some(own), _) => own,
-            (None, Some(ask)) => lock(&self.asks).remove(&ask)?,
-            (None, None) => Arc::clone(&lock(&self.general)),
+            (None, Some(ask)) => heads.asks.remove(&ask)?,
+            (None, None) => Arc::clone(&heads.general),
         };
         Some(Arc::unwrap_or_clone(found))
     }
@@ -145,19 +153,18 @@ impl OwnHeaders {
     /// The requests are of `stream`.
     pub(crate) fn enter(&mut self, stream: StreamId) {
         self.stream = Some(stream);
-        lock(&self.all.streams).insert(stream, Arc::clone(&self.head));
+        lock(&self.all.heads).streams.insert(stream, Arc::clone(&self.head));
     }
 }
 
 impl Drop for OwnHeaders {
     fn drop(&mut self) {
-        let mut own = lock(&self.all.own);
+        let mut heads = lock(&self.all.heads);
         for id in &self.ids {
-            own.remove(id);
+            heads.own.remove(id);
         }
-        drop(own);
         if let Some(stream) = &self.stream {
-            lock(&self.all.streams).remove(stream);
+            heads.streams.remove(stream);
         }
     }
 }

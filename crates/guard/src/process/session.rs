@@ -30,12 +30,12 @@ use crate::runtime::read::Received;
 use crate::server::GuardedServer;
 use toolbond_guard_core::caller::Caller;
 use toolbond_guard_core::conversation::{
-    Conversation, Destination, Link, Origin, StreamId, Ticket,
+    Action, Conversation, Destination, Link, Origin, StreamId,
 };
 use toolbond_guard_core::era::Users;
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{INLINE_BYTES, Message, Outgoing};
+use toolbond_guard_core::message::{INLINE_BYTES, Message};
 use toolbond_guard_core::trace::HttpTrace;
 
 /// The bytes for a server that does not read, far beyond what clients may send ahead: answers of the guard itself.
@@ -158,7 +158,9 @@ impl Transport for ProcessSession {
         &self.driven
     }
 
-    fn send(self: &Arc<Self>, to: Destination, _ticket: Option<Ticket>, message: Outgoing) {
+    fn carry_out(self: &Arc<Self>, action: Action) {
+        // All other actions are for requests with streams of their own to the server.
+        let Action::Send { to, message, .. } = action else { return };
         if let Destination::Server(stream) = to {
             if let Some(remote) = &*lock(&self.to_remote) {
                 let message = ToServer::new(message, &self.driven);

@@ -19,9 +19,8 @@ use crate::http::respond::{Body, full, join, json};
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Driven, Transport, drive};
 use toolbond_guard_core::caller::{Caller, ConversationKey};
-use toolbond_guard_core::contract::header_changes::HeaderChange;
 use toolbond_guard_core::conversation::{
-    AskId, Conversation, Destination, Link, Origin, StreamId, Ticket,
+    Action, AskId, Conversation, Destination, Link, Origin, StreamId, Ticket,
 };
 use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::lock::lock;
@@ -62,23 +61,36 @@ pub(super) struct Session {
     table: Weak<Mutex<Table>>,
     /// Where its messages are posted, in HTTP+SSE.
     pub(super) endpoint: Option<Endpoint>,
-    /// Messages that the conversation has not decided about, or that were not fetched yet.
-    decided: Mutex<AHashMap<Ticket, Decided>>,
-    /// What the guard itself answers the clients, by stream.
-    replies: Mutex<AHashMap<StreamId, Vec<Bytes>>>,
-    /// Tells the stream of an endpoint of them.
+    /// Tells the stream of an endpoint of replies.
     pub(super) told: Notify,
-    /// The requests on behalf of which the guard may ask: their URI and headers.
-    requests: Mutex<AHashMap<StreamId, (Uri, HeaderMap)>>,
-    events: Mutex<EventIds>,
-    /// The requests of the guard itself that wait for their answer.
-    asking: Mutex<AHashMap<AskId, AbortHandle>>,
-    /// What the server answered in place of its tool list.
-    not_listed: Mutex<AHashMap<AskId, Response<Bytes>>>,
-    /// The requests that are refused because there is no tool list, and what the server answered in its place.
-    unlisted: Mutex<AHashMap<StreamId, Option<Response<Bytes>>>>,
+    /// Nothing else is locked while this is.
+    open: Mutex<Open>,
     /// Whether the server has answered a request of this session with success.
     is_accepted: AtomicBool,
+}
+
+/// What is open in a session.
+#[derive(Default)]
+struct Open {
+    /// Messages that the conversation has not decided about, or that were not fetched yet.
+    decided: AHashMap<Ticket, Decided>,
+    requests: AHashMap<StreamId, OpenRequest>,
+    events: EventIds,
+    /// The requests of the guard itself that wait for their answer.
+    asking: AHashMap<AskId, AbortHandle>,
+    /// What the server answered in place of its tool list, while the conversation hears of that.
+    not_listed: Option<(AskId, Response<Bytes>)>,
+}
+
+/// An open request of a client, or the stream of an endpoint.
+#[derive(Default)]
+struct OpenRequest {
+    /// Its URI and headers, while the guard may ask on its behalf.
+    head: Option<(Uri, HeaderMap)>,
+    /// What the guard itself answers.
+    replies: Vec<Bytes>,
+    /// Whether it is refused because there is no tool list, and what the server answered in its place.
+    unlisted: Option<Option<Response<Bytes>>>,
 }
 
 /// What was decided about a message so far.
@@ -188,14 +200,8 @@ impl Session {
             lists: Arc::clone(&all.lists),
             table: Arc::downgrade(&all.table),
             endpoint,
-            decided: Mutex::default(),
-            replies: Mutex::default(),
             told: Notify::new(),
-            requests: Mutex::default(),
-            events: Mutex::default(),
-            asking: Mutex::default(),
-            not_listed: Mutex::default(),
-            unlisted: Mutex::default(),
+            open: Mutex::default(),
             is_accepted: AtomicBool::new(false),
         }
     }
@@ -203,8 +209,8 @@ impl Session {
     /// Waits until the message `ticket` is decided: what is left of it.
     pub(super) async fn decision(&self, ticket: Ticket) -> Option<Bytes> {
         let waits = {
-            let mut decided = lock(&self.decided);
-            let entry = decided.entry(ticket).or_default();
+            let mut open = lock(&self.open);
+            let entry = open.decided.entry(ticket).or_default();
             let (waiter, waits) = oneshot::channel();
             entry.waiter = Some(waiter);
             (!entry.is_done).then_some(waits)
@@ -213,7 +219,7 @@ impl Session {
             let _entry = Undecided { session: self, ticket };
             let _ = waits.await;
         }
-        let left = lock(&self.decided).remove(&ticket)?.left?;
+        let left = lock(&self.open).decided.remove(&ticket)?.left?;
         self.driven.pool().join(left).await.map(Counted::into_bytes)
     }
 
@@ -224,18 +230,20 @@ impl Session {
 
     /// Whether the client does not read what the guard itself answers on the stream of an endpoint.
     pub(super) fn is_unread(&self) -> bool {
-        lock(&self.replies).get(&StreamId::PIPE).is_some_and(|unread| unread.len() >= MAX_UNREAD)
+        let open = lock(&self.open);
+        open.requests.get(&StreamId::PIPE).is_some_and(|it| it.replies.len() >= MAX_UNREAD)
     }
 
     /// Takes what the guard itself answers on `stream`.
     pub(super) fn take_replies(&self, stream: StreamId) -> Vec<Bytes> {
-        lock(&self.replies).remove(&stream).unwrap_or_default()
+        let mut open = lock(&self.open);
+        open.requests.get_mut(&stream).map(|it| std::mem::take(&mut it.replies)).unwrap_or_default()
     }
 
     /// The response to a request that is refused because there is no tool list. The server's own answer tells the client
     /// what to do: to authorize itself, or to open another session.
     pub(super) fn take_unlisted(&self, stream: StreamId, is_batch: bool) -> Option<Response<Body>> {
-        let response = lock(&self.unlisted).remove(&stream)?;
+        let response = lock(&self.open).requests.get_mut(&stream)?.unlisted.take()?;
         Some(response.map_or_else(
             || json(StatusCode::SERVICE_UNAVAILABLE, join(&self.take_replies(stream), is_batch)),
             |response| response.map(full),
@@ -244,7 +252,7 @@ impl Session {
 
     /// Remembers that the event `id` was on `stream`.
     pub(super) fn record_event(&self, id: &[u8], stream: StreamId) {
-        let mut events = lock(&self.events);
+        let events = &mut lock(&self.open).events;
         let hash = events.hasher.hash_one(id);
         if events.streams.insert(hash, stream).is_none() {
             events.order.push_back(hash);
@@ -258,7 +266,7 @@ impl Session {
 
     /// The stream that the event `id` was on.
     pub(super) fn stream_of_event(&self, id: &[u8]) -> Option<StreamId> {
-        let events = lock(&self.events);
+        let events = &lock(&self.open).events;
         events.streams.get(&events.hasher.hash_one(id)).copied()
     }
 }
@@ -268,83 +276,94 @@ impl Transport for Session {
         &self.driven
     }
 
-    fn send(self: &Arc<Self>, to: Destination, ticket: Option<Ticket>, message: Outgoing) {
-        let message = self.driven.pieces(message);
-        let bytes = || message.clone().into_one(self.driven.pool().memory()).into_bytes();
-        match (ticket, to) {
-            (Some(ticket), _) => {
-                lock(&self.decided).entry(ticket).or_default().left = Some(message);
+    fn carry_out(self: &Arc<Self>, action: Action) {
+        match action {
+            Action::Send { to, ticket, message } => self.send(to, ticket, message),
+            Action::SetHeaders { stream, headers: changes } => {
+                let mut open = lock(&self.open);
+                let request = open.requests.get_mut(&stream);
+                if let Some((_, headers)) = request.and_then(|it| it.head.as_mut()) {
+                    rewrite(headers, changes);
+                }
             }
+            Action::Done(ticket) => {
+                let mut open = lock(&self.open);
+                let entry = open.decided.entry(ticket).or_default();
+                entry.is_done = true;
+                if let Some(waiter) = entry.waiter.take() {
+                    let _ = waiter.send(());
+                }
+            }
+            Action::Ask { ask, stream, bytes } => self.ask(ask, stream, bytes),
+            Action::StopAsking(ask) => {
+                if let Some(asked) = lock(&self.open).asking.remove(&ask) {
+                    asked.abort();
+                }
+            }
+            Action::Unlisted { stream, ask } => {
+                let mut open = lock(&self.open);
+                let found = open.not_listed.as_ref().filter(|(own, _)| Some(*own) == ask);
+                let response = found.map(|(_, response)| response.clone());
+                open.requests.entry(stream).or_default().unlisted = Some(response);
+            }
+            Action::Judge(_) => {}
+        }
+    }
+}
+
+impl Session {
+    /// Sends a message of the conversation, or keeps it until it is fetched.
+    fn send(&self, to: Destination, ticket: Option<Ticket>, message: Outgoing) {
+        let message = self.driven.pieces(message);
+        if let Some(ticket) = ticket {
+            lock(&self.open).decided.entry(ticket).or_default().left = Some(message);
+            return;
+        }
+        let stream = match to {
             // All answers come on one stream.
-            (None, Destination::Answer(_) | Destination::Client(_) | Destination::Listener)
+            Destination::Answer(_) | Destination::Client(_) | Destination::Listener
                 if self.endpoint.is_some() =>
             {
-                lock(&self.replies).entry(StreamId::PIPE).or_default().push(bytes());
-                self.told.notify_one();
+                StreamId::PIPE
             }
-            (None, Destination::Answer(stream) | Destination::Client(stream)) => {
-                lock(&self.replies).entry(stream).or_default().push(bytes());
-            }
+            Destination::Answer(stream) | Destination::Client(stream) => stream,
             // Messages of the guard itself go another way where each request has its own stream.
-            (None, Destination::Server(_) | Destination::Listener) => {}
-        }
+            Destination::Server(_) | Destination::Listener => return,
+        };
+        let bytes = message.into_one(self.driven.pool().memory()).into_bytes();
+        lock(&self.open).requests.entry(stream).or_default().replies.push(bytes);
+        self.told.notify_one();
     }
 
-    fn set_headers(&self, stream: StreamId, changes: Vec<HeaderChange>) {
-        if let Some((_, headers)) = lock(&self.requests).get_mut(&stream) {
-            rewrite(headers, changes);
-        }
-    }
-
-    fn refuse_unlisted(&self, stream: StreamId, ask: Option<AskId>) {
-        let response = ask.and_then(|ask| lock(&self.not_listed).get(&ask).cloned());
-        lock(&self.unlisted).insert(stream, response);
-    }
-
-    fn done(&self, ticket: Ticket) {
-        let mut decided = lock(&self.decided);
-        let entry = decided.entry(ticket).or_default();
-        entry.is_done = true;
-        if let Some(waiter) = entry.waiter.take() {
-            let _ = waiter.send(());
-        }
-    }
-
+    /// Asks the server on behalf of the guard.
     fn ask(self: &Arc<Self>, ask: AskId, stream: StreamId, bytes: Bytes) {
-        let request = lock(&self.requests).get(&stream).cloned();
-        let Some((uri, headers)) = request else {
+        let head = lock(&self.open).requests.get(&stream).and_then(|it| it.head.clone());
+        let Some((uri, headers)) = head else {
             return drive(self, |it, now| it.fail_fetch(ask, "the client has left", now));
         };
         let (lists, session) = (Arc::clone(&self.lists), Arc::downgrade(self));
         let asked = tokio::spawn(async move {
             let answer = lists.fetch(&uri, headers, bytes).await;
             let Some(session) = session.upgrade() else { return };
-            lock(&session.asking).remove(&ask);
+            lock(&session.open).asking.remove(&ask);
             match answer {
                 Ok(result) => drive(&session, |it, now| it.on_own_answer(ask, result, now)),
                 // The answer comes on the stream of the endpoint.
                 Err(NotListed { is_accepted: true, .. }) if session.endpoint.is_some() => {}
                 Err(NotListed { reason, response, .. }) => {
-                    let response = response.map(|response| (ask, response));
-                    lock(&session.not_listed).extend(response);
+                    lock(&session.open).not_listed = response.map(|response| (ask, response));
                     drive(&session, |it, now| it.fail_fetch(ask, &reason, now));
-                    lock(&session.not_listed).remove(&ask);
+                    lock(&session.open).not_listed = None;
                 }
             }
         });
-        lock(&self.asking).insert(ask, asked.abort_handle());
-    }
-
-    fn stop_asking(&self, ask: AskId) {
-        if let Some(asked) = lock(&self.asking).remove(&ask) {
-            asked.abort();
-        }
+        lock(&self.open).asking.insert(ask, asked.abort_handle());
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        lock(&self.asking).drain().for_each(|(_, asked)| asked.abort());
+        lock(&self.open).asking.drain().for_each(|(_, asked)| asked.abort());
     }
 }
 
@@ -356,7 +375,7 @@ struct Undecided<'a> {
 
 impl Drop for Undecided<'_> {
     fn drop(&mut self) {
-        let mut decided = lock(&self.session.decided);
+        let decided = &mut lock(&self.session.open).decided;
         if decided.get(&self.ticket).is_some_and(|entry| !entry.is_done) {
             decided.remove(&self.ticket);
         }
@@ -381,14 +400,16 @@ impl Exchange {
     /// the guard itself.
     pub(super) fn new(session: Arc<Session>, caller: Caller, uri: Uri, headers: HeaderMap) -> Self {
         let stream = StreamId::new();
-        lock(&session.requests).insert(stream, (uri, headers));
+        let request = OpenRequest { head: Some((uri, headers)), ..OpenRequest::default() };
+        lock(&session.open).requests.insert(stream, request);
         Self { session, stream, caller, may_resume: false, path: None, is_sent: false }
     }
 
     /// Takes the headers back: the guard has nothing more to ask for this request.
     pub(super) fn take_headers(&self) -> HeaderMap {
-        let request = lock(&self.session.requests).remove(&self.stream);
-        request.map(|(_, headers)| headers).unwrap_or_default()
+        let mut open = lock(&self.session.open);
+        let head = open.requests.get_mut(&self.stream).and_then(|it| it.head.take());
+        head.map(|(_, headers)| headers).unwrap_or_default()
     }
 
     /// The stream that a client resumes.
@@ -398,7 +419,8 @@ impl Exchange {
 
     /// The URI of its request, as long as the guard may ask for it.
     pub(super) fn uri(&self) -> Option<Uri> {
-        lock(&self.session.requests).get(&self.stream).map(|(uri, _)| uri.clone())
+        let open = lock(&self.session.open);
+        open.requests.get(&self.stream)?.head.as_ref().map(|(uri, _)| uri.clone())
     }
 
     /// Moves to the session that the answer opened.
@@ -409,16 +431,17 @@ impl Exchange {
         drive(&self.session, |old, _| {
             drive(&session, |new, _| old.move_stream(self.stream, new));
         });
-        let request = lock(&self.session.requests).remove(&self.stream);
-        lock(&session.requests).extend(request.map(|request| (self.stream, request)));
+        let request = lock(&self.session.open).requests.remove(&self.stream);
+        lock(&session.open).requests.extend(request.map(|request| (self.stream, request)));
         self.session = session;
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        lock(&self.session.requests).remove(&self.stream);
         let (stream, may_resume) = (self.stream, self.may_resume);
+        // It asks for nothing more.
+        self.take_headers();
         drive(&self.session, |it, now| {
             if !self.is_sent {
                 it.forget_requests(stream);
@@ -430,8 +453,7 @@ impl Drop for Exchange {
         {
             lock(&table).sessions.remove(&endpoint.key());
         }
-        lock(&self.session.replies).remove(&stream);
-        lock(&self.session.unlisted).remove(&stream);
+        lock(&self.session.open).requests.remove(&stream);
     }
 }
 

@@ -13,10 +13,7 @@ use crate::environment::pending;
 use crate::memory::part_of_counted;
 use crate::pipe::breaks::one_line;
 use crate::pipe::pieces::Pieces;
-use toolbond_guard_core::contract::header_changes::HeaderChange;
-use toolbond_guard_core::conversation::{
-    Action, AskId, Conversation, Destination, StreamId, Ticket,
-};
+use toolbond_guard_core::conversation::{Action, Conversation};
 use toolbond_guard_core::lock::lock;
 use toolbond_guard_core::message::Outgoing;
 
@@ -68,23 +65,8 @@ impl Driven {
 pub(crate) trait Transport: Send + Sync + 'static {
     fn driven(&self) -> &Driven;
 
-    /// Sends a message.
-    fn send(self: &Arc<Self>, to: Destination, ticket: Option<Ticket>, message: Outgoing);
-
-    /// Changes headers of the request of `stream`, which is not sent yet.
-    fn set_headers(&self, _stream: StreamId, _headers: Vec<HeaderChange>) {}
-
-    /// Nothing more will be sent for the message `ticket`.
-    fn done(&self, _ticket: Ticket) {}
-
-    /// The request of `stream` is refused because the request `ask` for the tool list failed.
-    fn refuse_unlisted(&self, _stream: StreamId, _ask: Option<AskId>) {}
-
-    /// Asks the server on behalf of the guard.
-    fn ask(self: &Arc<Self>, _ask: AskId, _stream: StreamId, _bytes: Bytes) {}
-
-    /// Nobody waits for the answer to `ask` any more.
-    fn stop_asking(&self, _ask: AskId) {}
+    /// Does what the conversation asks for, other than to judge.
+    fn carry_out(self: &Arc<Self>, action: Action);
 }
 
 /// Now, as the runtime tells it.
@@ -121,12 +103,6 @@ fn step<R>(
 fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option<Instant>) {
     for action in actions {
         match action {
-            Action::Send { to, ticket, message } => transport.send(to, ticket, message),
-            Action::SetHeaders { stream, headers } => transport.set_headers(stream, headers),
-            Action::Done(ticket) => transport.done(ticket),
-            Action::Ask { ask, stream, bytes } => transport.ask(ask, stream, bytes),
-            Action::StopAsking(ask) => transport.stop_asking(ask),
-            Action::Unlisted { stream, ask } => transport.refuse_unlisted(stream, ask),
             Action::Judge(job) => {
                 let weak = Arc::downgrade(transport);
                 transport.driven().pool.spawn(job, move |id, outcome| {
@@ -140,6 +116,7 @@ fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option
                     }
                 });
             }
+            other => transport.carry_out(other),
         }
     }
     if let Some(timeout) = timeout {

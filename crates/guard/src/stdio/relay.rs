@@ -24,11 +24,10 @@ use crate::runtime::read::Received;
 use crate::server::GuardedServer;
 use crate::stdio::standard::{Input, Output};
 use toolbond_guard_core::conversation::{
-    Conversation, Destination, Link, Origin, StreamId, Ticket, Told,
+    Action, Conversation, Destination, Link, Origin, StreamId, Told,
 };
 use toolbond_guard_core::era::Users;
 use toolbond_guard_core::event::Event;
-use toolbond_guard_core::message::Outgoing;
 
 /// How a conversation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +73,9 @@ impl Transport for Relay {
         &self.driven
     }
 
-    fn send(self: &Arc<Self>, to: Destination, _ticket: Option<Ticket>, message: Outgoing) {
+    fn carry_out(self: &Arc<Self>, action: Action) {
+        // All other actions are for requests with streams of their own.
+        let Action::Send { to, message, .. } = action else { return };
         let outbox = match to {
             Destination::Server(_) => &self.to_server,
             _ => &self.to_client,
