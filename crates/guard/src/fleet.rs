@@ -44,10 +44,10 @@ pub struct Fleet {
     watchdog: fn(u32) -> Option<Watchdog>,
     pub(crate) memory: Arc<MemoryLimit>,
     telemetry: Option<Telemetry>,
-    pub(crate) state: Mutex<State>,
+    pub(crate) state: Mutex<Configured>,
 }
 
-pub(crate) struct State {
+pub(crate) struct Configured {
     config: Config,
     client: Client,
     pub(crate) members: BTreeMap<String, Member>,
@@ -80,7 +80,7 @@ impl Fleet {
         telemetry: Option<Telemetry>,
     ) -> Result<Self, FleetError> {
         let client = Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?;
-        let state = State { config, client, members: BTreeMap::new() };
+        let state = Configured { config, client, members: BTreeMap::new() };
         let router = Arc::new(Router::new(Routes::named(BTreeMap::new(), hosts(&state.config))));
         let shared = Arc::clone(&memory);
         let status_page = StatusPage::new(Vec::new(), hosts(&state.config), shared);

@@ -7,7 +7,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method};
 use serde_json::Value;
 
-use super::list::{Listed, NATURAL, Opening, Peer, ToolsError, list};
+use super::list::{Listed, LiveServer, NATURAL, Opening, ToolsError, list};
 use crate::http::answer::read_answer;
 use crate::http::respond::full;
 use crate::http::{Client, HttpServer, UpstreamError, parse_upstream};
@@ -28,7 +28,7 @@ pub fn tools(
     headers: HeaderMap,
 ) -> Result<LocalBoxFuture<'static, Result<Listed, ToolsError>>, UpstreamError> {
     let server = HttpServer { url: parse_upstream(url)?, client };
-    let mut remote = Remote::new(server, headers);
+    let mut remote = LiveHttp::new(server, headers);
     Ok(Box::pin(async move {
         let tools = list(&mut remote, Opening::Initialize).await;
         remote.close().await;
@@ -37,13 +37,13 @@ pub fn tools(
 }
 
 /// A server on HTTP, as a client of its own.
-pub(super) struct Remote {
+pub(super) struct LiveHttp {
     server: HttpServer,
     headers: HeaderMap,
     pub(super) pool: JobPool,
 }
 
-impl Remote {
+impl LiveHttp {
     pub(super) fn new(server: HttpServer, mut headers: HeaderMap) -> Self {
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, accept);
@@ -76,7 +76,7 @@ impl Remote {
     }
 }
 
-impl Peer for Remote {
+impl LiveServer for LiveHttp {
     async fn ask(
         &mut self,
         method: &'static str,

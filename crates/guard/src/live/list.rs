@@ -48,7 +48,7 @@ pub enum ToolsError {
 }
 
 /// A server that can be asked.
-pub(super) trait Peer {
+pub(super) trait LiveServer {
     /// Sends a request with this `id` and returns the message that answers it. Refuses requests of the
     /// server meanwhile.
     async fn ask(
@@ -92,7 +92,10 @@ pub struct Listed {
 }
 
 /// Fetches all tools of a server, twice.
-pub(super) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Listed, ToolsError> {
+pub(super) async fn list(
+    peer: &mut impl LiveServer,
+    opening: Opening,
+) -> Result<Listed, ToolsError> {
     let mut asked = 0;
     let meta = open(peer, &mut asked, opening).await?;
     let first = list_pages(peer, &mut asked, meta.as_ref()).await?;
@@ -102,7 +105,7 @@ pub(super) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Liste
 
 /// Starts talking to a server: the `_meta` of all requests to a server of 2026-07-28, nothing for an earlier one.
 pub(super) async fn open(
-    peer: &mut impl Peer,
+    peer: &mut impl LiveServer,
     asked: &mut i64,
     opening: Opening,
 ) -> Result<Option<Value>, ToolsError> {
@@ -133,7 +136,7 @@ pub(super) async fn open(
 
 /// Fetches all pages of the list.
 async fn list_pages(
-    peer: &mut impl Peer,
+    peer: &mut impl LiveServer,
     asked: &mut i64,
     meta: Option<&Value>,
 ) -> Result<Value, ToolsError> {
@@ -160,7 +163,7 @@ async fn list_pages(
 
 /// Sends a request, whose id is one more than `asked`, and returns its result.
 async fn ask(
-    peer: &mut impl Peer,
+    peer: &mut impl LiveServer,
     asked: &mut i64,
     method: &'static str,
     params: Value,

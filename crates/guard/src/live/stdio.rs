@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
 use toolbond_listen::Signals;
 
-use super::list::{Listed, Opening, Peer, ToolsError, list};
+use super::list::{Listed, LiveServer, Opening, ToolsError, list};
 use crate::child::Child;
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
@@ -29,7 +29,7 @@ pub fn tools(
 async fn list_and_end(mut child: Child, opening: Opening) -> Result<Listed, ToolsError> {
     let mut signals = Signals::register(true)?;
     let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
-    let mut asker = Pipes {
+    let mut asker = LiveProcess {
         reader: LineReader::new(stdout, Sender::Asked, MAX_MESSAGE, &MemoryLimit::default()),
         writer: stdin,
     };
@@ -50,12 +50,12 @@ async fn list_and_end(mut child: Child, opening: Opening) -> Result<Listed, Tool
     Err(ToolsError::Interrupted { code: caught.exit_code() })
 }
 
-struct Pipes {
+struct LiveProcess {
     reader: LineReader<ChildStdout>,
     writer: ChildStdin,
 }
 
-impl Peer for Pipes {
+impl LiveServer for LiveProcess {
     async fn ask(
         &mut self,
         method: &'static str,
@@ -90,7 +90,7 @@ impl Peer for Pipes {
     }
 }
 
-impl Pipes {
+impl LiveProcess {
     async fn send(&mut self, message: &str) -> io::Result<()> {
         match self.writer.write_all(format!("{message}\n").as_bytes()).await {
             // It ended: there is nothing to read, either.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hyper::{HeaderMap, Method};
 use serde_json::json;
 
-use super::http::Remote;
-use super::list::{Opening, Peer as _, ToolsError, open};
+use super::http::LiveHttp;
+use super::list::{LiveServer as _, Opening, ToolsError, open};
 use crate::http::HttpServer;
 use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};
@@ -27,13 +27,16 @@ pub(crate) async fn watch(
     server: HttpServer,
     on_change: impl FnMut() + Send,
 ) -> Result<(), ToolsError> {
-    let mut remote = Remote::new(server, HeaderMap::new());
+    let mut remote = LiveHttp::new(server, HeaderMap::new());
     let watched = listen(&mut remote, on_change).await;
     remote.close().await;
     watched
 }
 
-async fn listen(remote: &mut Remote, mut on_change: impl FnMut() + Send) -> Result<(), ToolsError> {
+async fn listen(
+    remote: &mut LiveHttp,
+    mut on_change: impl FnMut() + Send,
+) -> Result<(), ToolsError> {
     let mut asked = 0;
     let response = match open(remote, &mut asked, Opening::Initialize).await? {
         None => remote.send(Method::GET, String::new()).await?,
@@ -62,7 +65,7 @@ async fn listen(remote: &mut Remote, mut on_change: impl FnMut() + Send) -> Resu
 
 /// Takes a message of the server: a change, or a request that wants an answer.
 async fn take(
-    remote: &mut Remote,
+    remote: &mut LiveHttp,
     event: Counted,
     on_change: &mut (impl FnMut() + Send),
 ) -> Result<(), ToolsError> {

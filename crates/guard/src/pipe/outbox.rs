@@ -38,13 +38,13 @@ const MAX_LINES: usize = 64;
 /// Lines that wait to be written, oldest first, but that small ones do not wait for large ones of other streams.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    state: Mutex<State>,
+    state: Mutex<Queue>,
     /// Tells those who wait for room.
     written: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Queue {
     lines: VecDeque<Line>,
     /// Whether a part of the first line has been written.
     is_begun: bool,
@@ -118,7 +118,7 @@ impl Outbox {
         self.wait_until(|state| state.bytes - state.large < most).await;
     }
 
-    async fn wait_until(&self, has_room: impl Fn(&State) -> bool) {
+    async fn wait_until(&self, has_room: impl Fn(&Queue) -> bool) {
         loop {
             let mut written = std::pin::pin!(self.written.notified());
             written.as_mut().enable();
@@ -197,7 +197,7 @@ impl Outbox {
     }
 }
 
-impl State {
+impl Queue {
     /// Where a small line of `stream` goes: before the large ones of other streams that nothing else holds in place.
     fn place(&self, stream: Option<StreamId>) -> usize {
         let mut place = self.lines.len();

@@ -1,45 +1,21 @@
 //! A stream of a client: the answers to the requests of one POST, or what it hears on GET.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::Response;
 use tokio::time::timeout;
 
-use super::history::{History, Parked};
-use super::mailbox::{Mail, Mailbox};
+use super::history::{History, Suspended};
+use super::mailbox::{Inflow, Mail};
 use super::session::ProcessSession;
 use crate::http::respond::{Body, join};
-use crate::memory::{MemoryLimit, NoMemory};
 use crate::remote_headers::OwnHeaders;
 use toolbond_guard_core::conversation::StreamId;
 use toolbond_guard_core::message::INLINE_BYTES;
 
 /// The interval of keep-alive comments in an event stream.
 const ALIVE: Duration = Duration::from_secs(15);
-
-/// Messages on their way to one stream of a client.
-#[derive(Default)]
-pub(super) struct Inflow {
-    pub(super) mailbox: Arc<Mailbox>,
-    /// The answers that are still to come; more than there can be where the client listens.
-    expected: usize,
-    /// Messages that were taken out of the mailbox and not sent.
-    pub(super) seen: VecDeque<Mail>,
-}
-
-impl Inflow {
-    pub(super) fn new(mailbox: Arc<Mailbox>, expected: usize) -> Self {
-        Self { mailbox, expected, seen: VecDeque::new() }
-    }
-
-    /// Moves the messages that wait for the client to the memory of what may be resumed.
-    pub(super) fn keep(&mut self, memory: &MemoryLimit) -> Result<(), NoMemory> {
-        self.seen.iter_mut().try_for_each(|mail| mail.keep(memory))?;
-        self.mailbox.try_for_each(|mail| mail.keep(memory))
-    }
-}
 
 /// A stream of a client, which closes when this is dropped.
 pub(super) struct ClientStream {
@@ -54,13 +30,29 @@ pub(super) struct ClientStream {
 }
 
 impl ClientStream {
-    pub(super) fn new(
-        session: &Arc<ProcessSession>,
-        stream: Option<StreamId>,
-        inflow: Inflow,
-    ) -> Self {
+    fn new(session: &Arc<ProcessSession>, stream: Option<StreamId>, inflow: Inflow) -> Self {
         let session = Arc::clone(session);
         Self { session, stream, inflow, headers: None, is_initialize: false }
+    }
+
+    /// Opens the stream of `expected` requests.
+    pub(super) fn open(session: &Arc<ProcessSession>, answers_only: bool, expected: usize) -> Self {
+        let (stream, mailbox) = session.open(answers_only);
+        Self::new(session, Some(stream), Inflow::new(mailbox, expected))
+    }
+
+    /// Opens the stream of a client that listens; `None` if one is open.
+    pub(super) fn listen(session: &Arc<ProcessSession>) -> Option<Self> {
+        Some(Self::new(session, None, Inflow::new(session.listen()?, usize::MAX)))
+    }
+
+    /// Takes back a stream that was kept.
+    pub(super) fn resume(
+        session: &Arc<ProcessSession>,
+        stream: StreamId,
+    ) -> Option<(Self, History)> {
+        let Suspended { inflow, history, .. } = session.resume(stream)?;
+        Some((Self::new(session, Some(stream), inflow), history))
     }
 
     /// Whether all answers are here, or there will be no more.
@@ -119,10 +111,10 @@ impl ClientStream {
     }
 
     /// Leaves the stream open for a client that may come back.
-    pub(super) fn park(mut self, history: History) {
+    pub(super) fn suspend(mut self, history: History) {
         if let Some(stream) = self.stream.take() {
             let inflow = std::mem::take(&mut self.inflow);
-            self.session.park(Parked { stream, inflow, history });
+            self.session.suspend(Suspended { stream, inflow, history });
         }
     }
 }

@@ -84,7 +84,7 @@ impl Drop for Events {
             if let Some(message) = message {
                 client.inflow.seen.push_front(message);
             }
-            client.park(history);
+            client.suspend(history);
         }
     }
 }
@@ -126,7 +126,7 @@ pub(super) fn respond(client: ClientStream, history: Option<History>) -> Respons
 pub(super) fn resume(session: &Arc<ProcessSession>, headers: &HeaderMap) -> Option<Response<Body>> {
     let (stream, last) = headers.get("last-event-id")?.to_str().ok()?.split_once('-')?;
     let (stream, last) = (StreamId::parse(stream)?, last.parse::<u64>().ok()?);
-    let (client, mut history) = session.unpark(stream)?;
+    let (client, mut history) = ClientStream::resume(session, stream)?;
     history.replay_after(last);
     Some(respond(client, Some(history)))
 }

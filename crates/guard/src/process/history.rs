@@ -2,14 +2,13 @@
 
 use std::collections::VecDeque;
 
-use super::client_stream::Inflow;
-use super::mailbox::ROOM;
+use super::mailbox::{Inflow, ROOM};
 use crate::memory::{MemoryLimit, Reservation};
 use toolbond_guard_core::conversation::StreamId;
 use toolbond_guard_core::counted::Counted;
 
 /// A stream whose connection broke.
-pub(super) struct Parked {
+pub(super) struct Suspended {
     pub(super) stream: StreamId,
     pub(super) inflow: Inflow,
     pub(super) history: History,

@@ -49,12 +49,12 @@ impl Mail {
 /// is room.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
-    state: Mutex<State>,
+    state: Mutex<Queue>,
     added: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Queue {
     mail: VecDeque<Mail>,
     weight: usize,
     is_closed: bool,
@@ -77,7 +77,7 @@ pub(super) enum Delivery {
 
 impl Mailbox {
     pub(super) fn new(answers_only: bool) -> Arc<Self> {
-        let state = Mutex::new(State { answers_only, ..State::default() });
+        let state = Mutex::new(Queue { answers_only, ..Queue::default() });
         Arc::new(Self { state, added: Notify::new() })
     }
 
@@ -135,6 +135,28 @@ impl Mailbox {
 
     pub(super) fn is_closed(&self) -> bool {
         lock(&self.state).is_closed
+    }
+}
+
+/// Messages on their way to one stream of a client.
+#[derive(Default)]
+pub(super) struct Inflow {
+    pub(super) mailbox: Arc<Mailbox>,
+    /// The answers that are still to come; more than there can be where the client listens.
+    pub(super) expected: usize,
+    /// Messages that were taken out of the mailbox and not sent.
+    pub(super) seen: VecDeque<Mail>,
+}
+
+impl Inflow {
+    pub(super) fn new(mailbox: Arc<Mailbox>, expected: usize) -> Self {
+        Self { mailbox, expected, seen: VecDeque::new() }
+    }
+
+    /// Moves the messages that wait for the client to the memory of what may be resumed.
+    pub(super) fn keep(&mut self, memory: &MemoryLimit) -> Result<(), NoMemory> {
+        self.seen.iter_mut().try_for_each(|mail| mail.keep(memory))?;
+        self.mailbox.try_for_each(|mail| mail.keep(memory))
     }
 }
 

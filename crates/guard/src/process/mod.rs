@@ -5,12 +5,14 @@
 
 mod callers;
 mod client_stream;
+mod delivery;
 mod events;
 mod history;
 mod mailbox;
-mod peer;
 mod post;
 mod session;
+mod streams;
+mod target;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -22,9 +24,9 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use tokio::time::Instant;
 
 use self::callers::{CallerProcesses, CallerRequest, NoProcess};
-pub(crate) use self::peer::Target;
 use self::post::Posted;
 use self::session::{ProcessSession, SessionKind};
+pub(crate) use self::target::Target;
 use crate::child::Launch;
 use crate::http::body::read_body;
 use crate::http::media::media;
@@ -340,7 +342,7 @@ impl Processes {
                 Err(response) => return *response,
             }
         };
-        let mut opening = Opening { processes: self, id: &id, session, is_done: false };
+        let mut opening = NewSession { processes: self, id: &id, session, is_done: false };
         let mut response = opening.session.post(caller, headers, message).await.response().await;
         if !opening.session.is_over()
             && let Ok(value) = id.parse()
@@ -410,14 +412,14 @@ impl Processes {
 
 /// A session whose client does not have its id yet. If the client leaves before that, or the server
 /// refuses `initialize`, the session ends.
-struct Opening<'a> {
+struct NewSession<'a> {
     processes: &'a Processes,
     id: &'a str,
     session: Arc<ProcessSession>,
     is_done: bool,
 }
 
-impl Drop for Opening<'_> {
+impl Drop for NewSession<'_> {
     fn drop(&mut self) {
         if !self.is_done {
             lock(&self.processes.sessions).remove(self.id);

@@ -13,8 +13,8 @@ use super::callers::Reserved;
 use super::client_stream::ClientStream;
 use super::events::{respond, resume};
 use super::history::History;
-use super::peer::ENDED;
 use super::session::ProcessSession;
+use super::target::ENDED;
 use crate::http::modern::status_of;
 use crate::http::named_revision;
 use crate::http::respond::{Body, join, json, json_in_pieces, plain, refuse};
@@ -53,7 +53,7 @@ impl ProcessSession {
         };
         let is_initialize = message.parts.as_slice().iter().any(initializes);
         let own = self.set_headers(caller, headers, Some(message));
-        let mut client = self.open(!takes_events, expected);
+        let mut client = ClientStream::open(self, !takes_events, expected);
         (client.headers, client.is_initialize) = (own, is_initialize);
         let stream = client.stream.unwrap_or(StreamId::PIPE);
         if let Some(own) = &mut client.headers {
@@ -116,7 +116,7 @@ impl ProcessSession {
         if let Some(resumed) = resume(self, headers) {
             return resumed;
         }
-        match self.listen() {
+        match ClientStream::listen(self) {
             Some(client) => respond(client, None),
             None => plain(StatusCode::CONFLICT, "an event stream is already open\n"),
         }

@@ -1,6 +1,5 @@
 //! One process, and the clients that use it.
 
-use std::collections::{HashMap, VecDeque};
 use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,10 +12,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::Revision;
 
-use super::client_stream::{ClientStream, Inflow};
-use super::history::{History, Parked};
-use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
-use super::peer::{ENDED, Peer, Target};
+use super::mailbox::{Mail, ROOM};
+use super::streams::Streams;
+use super::target::{ENDED, RunningServer, Target};
 use crate::child::StartError;
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
@@ -56,16 +54,9 @@ const LEFT: Duration = Duration::from_secs(60);
 /// How often the process is checked for being idle, at most.
 const IDLE_CHECK: Duration = Duration::from_secs(5);
 
-/// The most streams of one client that wait to be resumed.
-const MAX_PARKED: usize = 32;
-
-/// The warning about notifications that name no request, once for each server.
-const UNROUTED: &str = "server: dropped a notification that names no open request, because clients without a session \
-                        share the process; further ones are dropped without a warning";
-
 /// One process, and the clients that use it.
 pub(super) struct ProcessSession {
-    server: Arc<GuardedServer>,
+    pub(super) server: Arc<GuardedServer>,
     driven: Driven,
     kind: SessionKind,
     /// The headers of requests, for a server on HTTP.
@@ -76,9 +67,9 @@ pub(super) struct ProcessSession {
     inbox: Inbox,
     /// The way to a server on HTTP.
     to_remote: Mutex<Option<mpsc::UnboundedSender<ToServer>>>,
-    streams: Mutex<Streams>,
+    pub(super) streams: Mutex<Streams>,
     /// How many messages clients have sent since a server on HTTP last refused one.
-    posts: AtomicUsize,
+    pub(super) posts: AtomicUsize,
     life: watch::Sender<Life>,
 }
 
@@ -104,42 +95,6 @@ impl SessionKind {
             Self::Shared => Users::Many,
             Self::Caller(number) => Users::Caller(number),
         }
-    }
-}
-
-/// The streams of clients.
-struct Streams {
-    /// Those of requests, by the stream of the conversation.
-    requests: HashMap<StreamId, Arc<Mailbox>>,
-    /// Those whose connection broke, oldest first, until their client resumes them.
-    parked: VecDeque<Parked>,
-    /// The event stream that the client opened with GET.
-    listener: Option<Arc<Mailbox>>,
-    /// Messages that arrived while no stream was open, and their weight.
-    backlog: VecDeque<Mail>,
-    weight: usize,
-    is_missing: bool,
-    used: Instant,
-    /// Whether the client has had a GET stream.
-    has_listened: bool,
-}
-
-impl Streams {
-    fn listens(&self) -> bool {
-        self.listener.as_ref().is_some_and(|listener| !listener.is_closed())
-    }
-
-    /// The mailbox of a request.
-    fn mailbox(&self, stream: StreamId) -> Option<Arc<Mailbox>> {
-        let parked = || self.parked.iter().find(|parked| parked.stream == stream);
-        let own = self.requests.get(&stream);
-        own.or_else(|| parked().map(|parked| &parked.inflow.mailbox)).cloned()
-    }
-
-    /// Whether the client seems to be gone without having said so: its GET stream closed, and nothing else is
-    /// open. SDKs open the stream again within seconds.
-    fn seems_left(&self) -> bool {
-        self.has_listened && !self.listens() && self.requests.is_empty()
     }
 }
 
@@ -214,16 +169,7 @@ impl ProcessSession {
             outbox: Outbox::default(),
             inbox: Inbox::default(),
             to_remote: Mutex::default(),
-            streams: Mutex::new(Streams {
-                requests: HashMap::new(),
-                parked: VecDeque::new(),
-                listener: None,
-                backlog: VecDeque::new(),
-                weight: 0,
-                is_missing: false,
-                used: Instant::now(),
-                has_listened: false,
-            }),
+            streams: Mutex::new(Streams::new()),
             posts: AtomicUsize::new(0),
             life: watch::Sender::new(Life::Running),
         })
@@ -277,18 +223,18 @@ impl ProcessSession {
     }
 
     /// Starts what the session talks to. From then on messages may be sent.
-    fn connect(&self, target: &Target) -> Result<Peer, StartError> {
+    fn connect(&self, target: &Target) -> Result<RunningServer, StartError> {
         let peer = target.start(&self.headers)?;
-        if let Peer::Remote(remote) = &peer {
+        if let RunningServer::Remote(remote) = &peer {
             *lock(&self.to_remote) = Some(remote.sender());
         }
         Ok(peer)
     }
 
     /// Forwards messages; `true` if the server has ended.
-    async fn carry(self: &Arc<Self>, peer: &mut Peer, idle: Duration) -> bool {
+    async fn carry(self: &Arc<Self>, peer: &mut RunningServer, idle: Duration) -> bool {
         let (read, written) = match peer {
-            Peer::Process(child, _) => {
+            RunningServer::Process(child, _) => {
                 let Some((output, mut input)) = child.streams() else { return true };
                 let read = self.read(output).boxed();
                 let written = async move {
@@ -301,7 +247,7 @@ impl ProcessSession {
                 };
                 (read, written.boxed())
             }
-            Peer::Remote(remote) => {
+            RunningServer::Remote(remote) => {
                 let read = async {
                     while let Some(received) = remote.next().await {
                         self.take(received);
@@ -392,175 +338,9 @@ impl ProcessSession {
         self.kind.is_modern()
     }
 
-    fn has_room(&self) -> bool {
-        let streams = lock(&self.streams);
-        let mut all = streams.requests.values().chain(&streams.listener);
-        all.all(|mailbox| mailbox.has_room())
-    }
-
-    async fn wait_for_room(&self) {
-        while !self.has_room() {
-            sleep(Duration::from_millis(5)).await;
-        }
-    }
-
-    /// Delivers a message to a client: on `stream`, else on its GET stream, else on the stream of any open
-    /// request, else later, when it opens a stream.
-    fn deliver(self: &Arc<Self>, stream: Option<StreamId>, mail: Mail) {
-        let mut streams = lock(&self.streams);
-        if !streams.seems_left() {
-            streams.used = Instant::now();
-        }
-        let own = stream.and_then(|stream| streams.mailbox(stream));
-        let mut mail = mail;
-        let is_parked = |parked: &Parked| Some(parked.stream) == stream;
-        if let Some(index) = streams.parked.iter().position(is_parked)
-            && mail.keep(self.memory()).is_err()
-        {
-            // Without its answer the stream is of no use.
-            let given_up = mail.is_answer.then(|| streams.parked.remove(index)).flatten();
-            drop(streams);
-            if let Some(given_up) = given_up {
-                given_up.inflow.mailbox.close();
-            }
-            return self.refuse(&mail, "the client has left");
-        }
-        let others: Vec<_> = if mail.is_answer || self.kind.is_modern() {
-            Vec::new()
-        } else {
-            streams.listener.iter().chain(streams.requests.values()).cloned().collect()
-        };
-        for mailbox in own.into_iter().chain(others) {
-            match mailbox.deliver(mail) {
-                (Delivery::Refused, Some(left)) => mail = left,
-                (Delivery::Missed(is_first), Some(missed)) => {
-                    drop(streams);
-                    self.refuse(&missed, "the client does not read");
-                    if is_first {
-                        self.warn("does not read; messages other than answers are dropped");
-                    }
-                    return;
-                }
-                _ => return,
-            }
-        }
-        if mail.is_answer || self.kind.is_modern() {
-            if stream.is_none() {
-                drop(streams);
-                self.server.report_event_once(Event::warning(UNROUTED));
-            }
-            return;
-        }
-        streams.weight += mail.weight();
-        streams.backlog.push_back(mail);
-        let mut is_first = false;
-        let mut left_out = Vec::new();
-        while streams.weight > ROOM {
-            let Some(oldest) = streams.backlog.pop_front() else { break };
-            streams.weight -= oldest.weight();
-            is_first |= !std::mem::replace(&mut streams.is_missing, true);
-            left_out.push(oldest);
-        }
-        drop(streams);
-        for mail in left_out {
-            self.refuse(&mail, "the client has no stream open");
-        }
-        if is_first {
-            self.warn("has no stream open; the oldest messages of the server are dropped");
-        }
-    }
-
-    /// Answers a request of the process that could not be delivered.
-    fn refuse(self: &Arc<Self>, mail: &Mail, reason: &str) {
-        // An answer is no request, and may be large.
-        if !mail.is_answer {
-            let bytes = mail.message.clone().into_one(self.memory());
-            drive(self, |it, now| it.on_undelivered(&bytes, reason, now));
-        }
-    }
-
     /// The memory limit of all messages.
     pub(super) fn memory(&self) -> &Arc<MemoryLimit> {
         self.driven.pool().memory()
-    }
-
-    fn warn(&self, text: &str) {
-        self.server.report(Event::warning(format!("client: {text}")));
-    }
-
-    /// Opens the stream of `expected` requests.
-    pub(super) fn open(self: &Arc<Self>, answers_only: bool, expected: usize) -> ClientStream {
-        let (stream, mailbox) = (StreamId::new(), Mailbox::new(answers_only));
-        self.posts.fetch_add(1, Ordering::Relaxed);
-        let mut streams = lock(&self.streams);
-        streams.used = Instant::now();
-        streams.requests.insert(stream, Arc::clone(&mailbox));
-        if self.is_over() {
-            mailbox.close();
-        }
-        ClientStream::new(self, Some(stream), Inflow::new(mailbox, expected))
-    }
-
-    /// Opens the GET stream of the client, with the messages that wait for it. Returns `None` if one is open.
-    pub(super) fn listen(self: &Arc<Self>) -> Option<ClientStream> {
-        let mut streams = lock(&self.streams);
-        if streams.listens() {
-            return None;
-        }
-        let mailbox = Mailbox::new(false);
-        for mail in streams.backlog.drain(..) {
-            mailbox.deliver(mail);
-        }
-        (streams.weight, streams.is_missing) = (0, false);
-        streams.listener = Some(Arc::clone(&mailbox));
-        (streams.has_listened, streams.used) = (true, Instant::now());
-        Some(ClientStream::new(self, None, Inflow::new(mailbox, usize::MAX)))
-    }
-
-    /// Keeps a stream whose connection broke until its client resumes it. The oldest ones are given up, and so is this one
-    /// where there is no memory for what it holds.
-    pub(super) fn park(self: &Arc<Self>, mut parked: Parked) {
-        let mut streams = lock(&self.streams);
-        streams.used = Instant::now();
-        streams.requests.remove(&parked.stream);
-        let is_kept = parked.inflow.keep(self.memory()).is_ok();
-        streams.parked.push_back(parked);
-        let most = if self.is_over() { 0 } else { MAX_PARKED };
-        let many = streams.parked.len().saturating_sub(most);
-        let mut given_up: Vec<_> = streams.parked.drain(..many).collect();
-        if !is_kept {
-            given_up.extend(streams.parked.pop_back());
-        }
-        drop(streams);
-        self.give_up(given_up);
-    }
-
-    /// Takes back a stream that was kept.
-    pub(super) fn unpark(self: &Arc<Self>, stream: StreamId) -> Option<(ClientStream, History)> {
-        let mut streams = lock(&self.streams);
-        let index = streams.parked.iter().position(|parked| parked.stream == stream)?;
-        let Parked { inflow, history, .. } = streams.parked.remove(index)?;
-        streams.used = Instant::now();
-        streams.requests.insert(stream, Arc::clone(&inflow.mailbox));
-        Some((ClientStream::new(self, Some(stream), inflow), history))
-    }
-
-    /// Closes the stream of a request.
-    pub(super) fn close_stream(self: &Arc<Self>, stream: StreamId) {
-        {
-            let mut streams = lock(&self.streams);
-            streams.used = Instant::now();
-            streams.requests.remove(&stream);
-        }
-        drive(self, |it, now| it.close_stream(stream, false, now));
-    }
-
-    /// Forgets the requests of streams that nobody resumed.
-    fn give_up(self: &Arc<Self>, parked: impl IntoIterator<Item = Parked>) {
-        for parked in parked {
-            parked.inflow.mailbox.close();
-            drive(self, |it, now| it.close_stream(parked.stream, false, now));
-        }
     }
 
     /// Waits until there is room for a message of `bytes`. Returns `false` if the process does not read.
@@ -578,24 +358,6 @@ impl ProcessSession {
             }
         };
         timeout(PATIENCE, room).await.is_ok()
-    }
-
-    /// Closes the GET stream of the client. Requests go on.
-    pub(super) fn close_listener(&self) {
-        if let Some(listener) = lock(&self.streams).listener.take() {
-            listener.close();
-        }
-    }
-
-    fn close_streams(self: &Arc<Self>) {
-        self.close_listener();
-        let mut streams = lock(&self.streams);
-        for mailbox in streams.requests.values() {
-            mailbox.close();
-        }
-        let parked = std::mem::take(&mut streams.parked);
-        drop(streams);
-        self.give_up(parked);
     }
 
     /// The last use of the process, or `None` while a request or stream is open.
@@ -697,8 +459,11 @@ mod tests {
 
     use tokio::time::timeout;
 
-    use super::{History, Mail, Origin, ProcessSession, ROOM, SessionKind, drive};
+    use super::{Mail, Origin, ProcessSession, SessionKind, drive};
     use crate::memory::MemoryLimit;
+    use crate::process::client_stream::ClientStream;
+    use crate::process::history::History;
+    use crate::process::mailbox::ROOM;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
     use toolbond_guard_core::event::Event;
@@ -748,7 +513,7 @@ mod tests {
             !waits(Arc::clone(&session), 1700).await,
             "a client that never listened may come back"
         );
-        let listener = session.listen().unwrap();
+        let listener = ClientStream::listen(&session).unwrap();
         assert!(!waits(Arc::clone(&session), 3000).await, "it listens");
         drop(listener);
         assert!(waits(Arc::clone(&session), 100).await, "it has left");
@@ -765,7 +530,7 @@ mod tests {
         assert!(said.lock().unwrap()[0].contains("has no stream open"));
         // With one that is not read, the first one.
         let (two, said) = session(SessionKind::Client);
-        let _listener = two.listen().unwrap();
+        let _listener = ClientStream::listen(&two).unwrap();
         let told = ask(&two, ROOM).await;
         assert_eq!(told.matches("the client does not read").count(), 2, "{told}");
         assert_eq!(said.lock().unwrap().len(), 1);
@@ -775,22 +540,22 @@ mod tests {
     async fn streams_that_wait_to_be_resumed_leave_memory_to_others() {
         let (session, _said) = session_within(SessionKind::Client, MemoryLimit::new(16 << 20));
         let answer = || Mail::new(session.memory().count(vec![b'a'; 300_000]), true);
-        let park = || {
-            let client = session.open(false, 2);
+        let suspend = || {
+            let client = ClientStream::open(&session, false, 2);
             client.inflow.mailbox.deliver(answer());
             let stream = client.stream.unwrap();
-            client.park(History::default());
+            client.suspend(History::default());
             stream
         };
-        let first = park();
+        let first = suspend();
         for _ in 0..8 {
-            let stream = park();
+            let stream = suspend();
             session.deliver(Some(stream), answer());
         }
         let used = session.memory().used()[0];
         assert!(used <= 1 << 20, "{used}");
-        let (client, _history) = session.unpark(first).unwrap();
-        assert_eq!(client.inflow.mailbox.take().await.len(), 1);
+        let suspended = session.resume(first).unwrap();
+        assert_eq!(suspended.inflow.mailbox.take().await.len(), 1);
     }
 
     #[tokio::test]
@@ -806,7 +571,7 @@ mod tests {
     #[tokio::test]
     async fn a_shared_process_warns_once_of_notifications_that_name_no_request() {
         let (session, said) = session(SessionKind::Shared);
-        let _client = session.open(false, 1);
+        let _client = ClientStream::open(&session, false, 1);
         for n in 0..3 {
             let text = text(format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"data":{n}}}}}"#

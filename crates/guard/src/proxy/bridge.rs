@@ -54,13 +54,13 @@ pub(super) enum Bridged {
     /// The bridge has answered it.
     Response(Box<Response<Body>>),
     /// It is `initialize`, and the server may refuse it.
-    Opening(Box<Opening>, Received),
+    Initialize(Box<SentInitialize>, Received),
     /// It is not for the bridge.
     No(Received),
 }
 
 /// An `initialize` that the server may refuse.
-pub(super) struct Opening {
+pub(super) struct SentInitialize {
     caller: Caller,
     headers: HeaderMap,
     received: Received,
@@ -118,7 +118,10 @@ impl Proxy {
         } else if asked == ClientRequest::Initialize && !eras.is_legacy() {
             let (headers, received) = (parts.headers.clone(), received.clone());
             let (caller, same) = (caller.clone(), received.clone());
-            return Bridged::Opening(Box::new(Opening { caller, headers, received }), same);
+            return Bridged::Initialize(
+                Box::new(SentInitialize { caller, headers, received }),
+                same,
+            );
         }
         Bridged::No(received)
     }
@@ -136,7 +139,7 @@ impl Proxy {
     /// Takes the response to `initialize`. If the server refuses it and speaks the modern revision, the bridge answers.
     pub(super) async fn bridge_refused(
         self: &Arc<Self>,
-        opening: Box<Opening>,
+        opening: Box<SentInitialize>,
         response: Response<Body>,
     ) -> Response<Body> {
         let may_be_era = |status: StatusCode| {

@@ -9,7 +9,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use super::bridge::Bridged;
 use super::endpoint::endpoint_of;
-use super::session::{Answered, Exchange, Session};
+use super::session::{Answered, RequestStream, Session};
 use super::{Next, Proxy, Repeatable};
 use crate::http::body::read_body;
 use crate::http::media::{Media, media};
@@ -26,7 +26,7 @@ use toolbond_guard_core::trace::HttpTrace;
 /// A request that goes on to the server.
 struct Forwarded {
     body: Bytes,
-    exchange: Exchange,
+    exchange: RequestStream,
     /// What the guard itself answered.
     replies: Vec<Bytes>,
     is_batch: bool,
@@ -76,7 +76,7 @@ impl Proxy {
         }
         let (opening, received) = match self.bridge(&parts, &caller, received).await {
             Bridged::Response(response) => return *response,
-            Bridged::Opening(opening, received) => (Some(opening), received),
+            Bridged::Initialize(opening, received) => (Some(opening), received),
             Bridged::No(received) => (None, received),
         };
         let session = self.sessions.get(caller.conversation());
@@ -138,7 +138,7 @@ impl Proxy {
         let trace = HttpTrace::read(&self.server, &parts.headers);
         let is_json = media(&parts.headers) == Ok(Media::Json);
         let headers = std::mem::take(&mut parts.headers);
-        let exchange = Exchange::new(session, caller.clone(), parts.uri.clone(), headers);
+        let exchange = RequestStream::new(session, caller.clone(), parts.uri.clone(), headers);
         let bytes = received.bytes().clone();
         let message = match received.message() {
             Ok(message) => message,
@@ -205,10 +205,12 @@ impl Proxy {
         let resumed = parts.headers.get("last-event-id");
         let resumed = resumed.and_then(|id| session.stream_of_event(id.as_bytes()));
         let (exchange, origin) = match resumed {
-            Some(stream) => (Exchange::resumed(session, caller, stream), Origin::Resumed(stream)),
+            Some(stream) => {
+                (RequestStream::resumed(session, caller, stream), Origin::Resumed(stream))
+            }
             None => {
                 let uri = parts.uri.clone();
-                let mut exchange = Exchange::new(session, caller, uri, HeaderMap::new());
+                let mut exchange = RequestStream::new(session, caller, uri, HeaderMap::new());
                 exchange.path = parts.extensions.get().cloned();
                 let origin = Origin::Listening(exchange.stream);
                 (exchange, origin)

@@ -383,7 +383,7 @@ impl Drop for Undecided<'_> {
 }
 
 /// One HTTP request of a client: a stream of the conversation, which closes with it.
-pub(super) struct Exchange {
+pub(super) struct RequestStream {
     pub(super) session: Arc<Session>,
     pub(super) stream: StreamId,
     pub(super) caller: Caller,
@@ -395,7 +395,7 @@ pub(super) struct Exchange {
     pub(super) is_sent: bool,
 }
 
-impl Exchange {
+impl RequestStream {
     /// A new stream of `session`; `uri` and `headers` are those of its request, which it keeps for requests of
     /// the guard itself.
     pub(super) fn new(session: Arc<Session>, caller: Caller, uri: Uri, headers: HeaderMap) -> Self {
@@ -437,7 +437,7 @@ impl Exchange {
     }
 }
 
-impl Drop for Exchange {
+impl Drop for RequestStream {
     fn drop(&mut self) {
         let (stream, may_resume) = (self.stream, self.may_resume);
         // It asks for nothing more.
@@ -459,7 +459,7 @@ impl Drop for Exchange {
 
 /// What a server was sent, and is expected to answer.
 pub(super) struct Answered {
-    pub(super) exchange: Exchange,
+    pub(super) exchange: RequestStream,
     pub(super) origin: Origin,
     /// What the guard itself answered, which is put beside the answers of the server.
     pub(super) replies: Vec<Bytes>,

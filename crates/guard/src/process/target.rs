@@ -18,24 +18,24 @@ pub(crate) enum Target {
 
 impl Target {
     /// Starts it; a server on HTTP gets `headers`.
-    pub(super) fn start(&self, headers: &Arc<RemoteHeaders>) -> Result<Peer, StartError> {
+    pub(super) fn start(&self, headers: &Arc<RemoteHeaders>) -> Result<RunningServer, StartError> {
         Ok(match self {
             Self::Process(launch) => {
                 let (child, watchdog) = launch.clone().start()?;
-                Peer::Process(Box::new(child), watchdog)
+                RunningServer::Process(Box::new(child), watchdog)
             }
-            Self::Remote(remote) => Peer::Remote(remote.connect(Arc::clone(headers))),
+            Self::Remote(remote) => RunningServer::Remote(remote.connect(Arc::clone(headers))),
         })
     }
 }
 
 /// What one session talks to.
-pub(super) enum Peer {
+pub(super) enum RunningServer {
     Process(Box<Child>, Option<Watchdog>),
     Remote(RemoteSession),
 }
 
-impl Peer {
+impl RunningServer {
     /// Waits until it has ended; says how, for the log and for those who wait for an answer.
     pub(super) async fn wait(&mut self) -> Option<(String, String)> {
         match self {
