@@ -10,7 +10,7 @@ use super::history::{History, Suspended};
 use super::mailbox::{Inflow, Mail};
 use super::session::ProcessSession;
 use crate::http::respond::{Body, join};
-use crate::remote_headers::OwnHeaders;
+use crate::remote::headers::OwnHeaders;
 use toolbond_guard_core::conversation::StreamId;
 use toolbond_guard_core::message::INLINE_BYTES;
 

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::memory::{MemoryLimit, NoMemory};
 use crate::pipe::pieces::Pieces;
-use crate::remote_refusal::HttpRefusal;
+use crate::remote::refusal::HttpRefusal;
 use toolbond_guard_core::lock::lock;
 
 /// The bytes that may wait for a client. A longer message waits alone.

@@ -20,7 +20,7 @@ use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
 use crate::remote::ToServer;
-use crate::remote_headers::{OwnHeaders, RemoteHeaders};
+use crate::remote::headers::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::inbox::Inbox;
 use crate::runtime::pool::JobPool;

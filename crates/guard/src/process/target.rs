@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::child::{Child, Launch, StartError, Watchdog};
+use crate::remote::headers::RemoteHeaders;
 use crate::remote::{Remote, RemoteSession};
-use crate::remote_headers::RemoteHeaders;
 
 /// What requests without an answer are told.
 pub(super) const ENDED: &str = "the server ended before it answered";

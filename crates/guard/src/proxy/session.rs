@@ -63,7 +63,7 @@ pub(super) struct Session {
     pub(super) endpoint: Option<Endpoint>,
     /// Tells the stream of an endpoint of replies.
     pub(super) told: Notify,
-    /// Nothing else is locked while this is.
+    /// Locked after the table, and nothing else after it.
     open: Mutex<Open>,
     /// Whether the server has answered a request of this session with success.
     is_accepted: AtomicBool,

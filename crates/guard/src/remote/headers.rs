@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use ahash::AHashMap;
 use hyper::HeaderMap;
 
+use super::refusal::{HttpRefusal, MAX_ANSWER, Mark};
 use crate::memory::MemoryLimit;
 use crate::pipe::pieces::Pieces;
-use crate::remote_refusal::{HttpRefusal, MAX_ANSWER, Mark};
 use toolbond_guard_core::caller::{Caller, forwarded, of_list};
 use toolbond_guard_core::conversation::{AskId, StreamId};
 use toolbond_guard_core::lock::lock;

@@ -1,0 +1,401 @@
+//! A connection to a server on Streamable HTTP, for clients that are of another era.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming as IncomingBody;
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, USER_AGENT, WWW_AUTHENTICATE};
+use hyper::{HeaderMap, Method, Response, StatusCode};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::headers::{Head, RemoteHeaders};
+use super::place::{MAX_RETRY, Place};
+use super::refusal::HttpRefusal;
+use super::request::{Request, headers_of};
+use super::server::Remote;
+use super::tools::{KnownTools, Learned};
+use super::unknown_session::{MAX_TOLD, error_of, is_without_session};
+use crate::http::body::{BodyError, read_body};
+use crate::http::events::{BodyEvents, data};
+use crate::http::media::{Media, media};
+use crate::http::respond::{Body, full, in_pieces};
+use crate::memory::Sender;
+use crate::pipe::pieces::Pieces;
+use crate::random::random;
+use crate::runtime::read::Received;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::era::error;
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::{Frame, Id, Kind, code, error_message};
+
+/// How often the stream of a request is opened again without hearing anything.
+const MAX_TRIES: usize = 5;
+
+/// How long the server may take to answer `ping` before an answer goes on.
+const PING: Duration = Duration::from_secs(1);
+
+/// Who sends a request that several clients may share.
+const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
+
+/// What a client is to a server on HTTP.
+pub(super) struct Connection {
+    pub(super) remote: Remote,
+    pub(super) headers: Arc<RemoteHeaders>,
+    pub(super) known: Mutex<Known>,
+    /// Why the connection has ended.
+    pub(super) ended: watch::Sender<Option<String>>,
+    to_guard: mpsc::Sender<Received>,
+}
+
+/// What is known of a connection.
+#[derive(Default)]
+pub(super) struct Known {
+    /// The session that a legacy server opened, and the version it chose.
+    pub(super) session: Option<HeaderValue>,
+    pub(super) version: Option<String>,
+    /// The input schemas of tools whose arguments are repeated in headers.
+    tools: KnownTools,
+    /// The request that opens the session of a modern client at a legacy server.
+    pub(super) opening: Option<Id>,
+    /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
+    pub(super) is_logging: bool,
+    is_listening: bool,
+}
+
+impl Connection {
+    pub(super) fn new(
+        remote: Remote,
+        headers: Arc<RemoteHeaders>,
+        to_guard: mpsc::Sender<Received>,
+    ) -> Self {
+        let (known, ended) = (Mutex::default(), watch::Sender::new(None));
+        Self { remote, headers, known, ended, to_guard }
+    }
+
+    /// Sends a request to the server, and its answer to the guard.
+    pub(super) async fn request(&self, id: &Id, request: Option<&Request>, text: Pieces) {
+        match self.ask(id, request, text).await {
+            Ok(()) => {}
+            Err(NoAnswer::SessionEnded) => self.end_with_session(),
+            Err(NoAnswer::Unreached(reason)) if self.is_opening(id) => self.end(reason),
+            Err(NoAnswer::Unreached(reason)) => {
+                self.tell_failure(id, &error(code::INTERNAL, &reason, None)).await;
+            }
+            Err(NoAnswer::Http(error, refusal)) => {
+                let mark = self.headers.mark.as_ref();
+                let marked = mark.map_or_else(|| error.clone(), |mark| mark.add(&error, &refusal));
+                self.tell_failure(id, &marked).await;
+            }
+            Err(NoAnswer::Error(error)) if self.is_opening(id) => self.end_refused(&error),
+            Err(NoAnswer::Error(error)) => self.tell_failure(id, &error).await,
+        }
+    }
+
+    async fn ask(&self, id: &Id, request: Option<&Request>, text: Pieces) -> Result<(), NoAnswer> {
+        let has_session = lock(&self.known).session.is_some();
+        let response = self.post(request, text).await.map_err(NoAnswer::Unreached)?;
+        let status = response.status();
+        let mut place = Place::default();
+        let mut is_answered = self.read(response, Some(id), has_session, &mut place).await?;
+        // A legacy server may close the stream, and go on when it is opened again.
+        let is_legacy = lock(&self.known).version.is_some();
+        let mut tries = 0;
+        while !is_answered && is_legacy && place.last.is_some() && tries < MAX_TRIES {
+            tries = if place.has_moved { 0 } else { tries + 1 };
+            sleep(place.pause()).await;
+            match self.resume(&mut place, Some(id)).await? {
+                Resumed::Read(found) => is_answered = found,
+                Resumed::Later => {}
+                Resumed::Never(StatusCode::NOT_FOUND) if has_session => {
+                    return Err(NoAnswer::SessionEnded);
+                }
+                Resumed::Never(_) => break,
+            }
+        }
+        if is_answered {
+            return Ok(());
+        }
+        let text = format!("the server answered with status {status} and without an answer");
+        Err(NoAnswer::internal(&text))
+    }
+
+    fn is_opening(&self, id: &Id) -> bool {
+        lock(&self.known).opening.as_ref() == Some(id)
+    }
+
+    /// Ends the connection, for which the server opens no session, so that the next request tries again.
+    fn end_refused(&self, error: &str) {
+        // The server may be of another era now.
+        self.remote.server.eras().forget();
+        let message = error_message(error).unwrap_or_default();
+        self.end(format!("the server has opened no session: {message}"));
+    }
+
+    /// Ends the connection, whose session the server does not know any more.
+    fn end_with_session(&self) {
+        lock(&self.known).session = None;
+        let reason = "the server has ended the session; the next request opens a new one";
+        self.end(reason.to_owned());
+    }
+
+    /// Ends the connection: the guard reads no more from it.
+    fn end(&self, reason: String) {
+        self.ended.send_if_modified(|ended| {
+            let is_first = ended.is_none();
+            ended.get_or_insert(reason);
+            is_first
+        });
+    }
+
+    /// Reads what the server sends to nobody's request in particular, as long as it offers that.
+    pub(super) async fn listen(&self) {
+        let mut place = Place::default();
+        let mut is_offered = false;
+        loop {
+            match self.resume(&mut place, None).await {
+                Ok(Resumed::Never(StatusCode::NOT_FOUND)) if is_offered => {
+                    return self.end_with_session();
+                }
+                Ok(Resumed::Never(_)) => return,
+                Ok(Resumed::Read(_)) => is_offered = true,
+                Ok(Resumed::Later) | Err(_) => {}
+            }
+            sleep(place.pause()).await;
+        }
+    }
+
+    /// Opens an event stream with GET, where `place` is, and reads it.
+    async fn resume(&self, place: &mut Place, id: Option<&Id>) -> Result<Resumed, NoAnswer> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(last) = &place.last {
+            headers.insert("last-event-id", last.clone());
+        }
+        let sent = self.send(Method::GET, id, headers, full("")).await;
+        let Ok(response) = sent else { return Ok(Resumed::Later) };
+        let status = response.status();
+        if status.is_success() && matches!(media(response.headers()), Ok(Media::Events)) {
+            if id.is_none() {
+                lock(&self.known).is_listening = true;
+            }
+            let start = Instant::now();
+            let is_answered = self.read(response, id, false, place).await;
+            place.has_moved |= start.elapsed() >= MAX_RETRY;
+            return is_answered.map(Resumed::Read);
+        }
+        let is_busy = status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED;
+        // 409: to the server the last stream is still open.
+        if is_busy || matches!(status.as_u16(), 408 | 409 | 429) {
+            return Ok(Resumed::Later);
+        }
+        Ok(Resumed::Never(status))
+    }
+
+    /// Posts a message, and reports a failure.
+    pub(super) async fn post(
+        &self,
+        request: Option<&Request>,
+        text: Pieces,
+    ) -> Result<Response<IncomingBody>, String> {
+        let schema_of = |name: &str| lock(&self.known).tools.schema(name);
+        let headers = headers_of(request, &self.remote.server, &schema_of);
+        let id = request.and_then(|request| request.id.as_ref());
+        let body = in_pieces(text.into_iter().map(Counted::into_bytes));
+        let sent = self.send(Method::POST, id, headers, body).await;
+        sent.inspect_err(|failure| self.remote.report(failure))
+    }
+
+    /// Sends a request, with the headers of the client and of the session.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        id: Option<&Id>,
+        own: HeaderMap,
+        body: Body,
+    ) -> Result<Response<IncomingBody>, String> {
+        let head = self.headers.get(id);
+        let Head { mut headers, query } =
+            head.ok_or_else(|| "the client has left, or signs each request".to_owned())?;
+        let uri = self.remote.http.endpoint(query.as_deref())?;
+        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        {
+            let known = lock(&self.known);
+            if let Some(id) = &known.session {
+                headers.insert("mcp-session-id", id.clone());
+            }
+            if let Some(version) = known.version.as_ref().and_then(|it| it.parse().ok()) {
+                headers.insert("mcp-protocol-version", version);
+            }
+        }
+        headers.extend(own);
+        self.remote.http.send(method, &uri, headers, body).await
+    }
+
+    /// Hands the messages of a response to the guard; says whether the request `id` is answered.
+    async fn read(
+        &self,
+        response: Response<IncomingBody>,
+        id: Option<&Id>,
+        has_session: bool,
+        place: &mut Place,
+    ) -> Result<bool, NoAnswer> {
+        let status = response.status();
+        if status.is_success()
+            && let Some(session) = response.headers().get("mcp-session-id")
+        {
+            lock(&self.known).session = Some(session.clone());
+        }
+        let (parts, body) = response.into_parts();
+        let is_stream = matches!(media(&parts.headers), Ok(Media::Events));
+        let max = self.remote.server.rules().settings.max_message;
+        let failed = |reason: &str| Err(NoAnswer::internal(reason));
+        let memory = self.remote.pool.memory();
+        let mut all = Counted::default();
+        let mut is_answered = id.is_none();
+        if is_stream {
+            let mut events = BodyEvents::new(body, Sender::Server, max, memory);
+            loop {
+                let event = match events.next().await {
+                    Ok(Some(event)) => event,
+                    Ok(None) => break,
+                    Err(error) => return failed(&format!("an event of the server: {error}")),
+                };
+                place.move_to(&event);
+                let message = data(&event, memory);
+                if !message.is_empty() {
+                    is_answered |= self.take(message, id).await;
+                }
+            }
+        } else {
+            match read_body(body, Sender::Server, max, &self.remote.pool).await {
+                Ok(body) => all = body,
+                Err(BodyError::Incomplete) => {}
+                Err(error) => return failed(&format!("the answer of the server: {error}")),
+            }
+        }
+        if status.is_success() {
+            if !all.is_empty() {
+                is_answered |= self.take(all, id).await;
+            }
+            return Ok(is_answered);
+        }
+        let may_sign_in = parts.headers.contains_key(WWW_AUTHENTICATE);
+        let received = Received::of_client(all, &self.remote.pool).await;
+        let is_unknown = is_without_session(status, &received, id);
+        let told = error_of(&received);
+        if has_session && !may_sign_in && is_unknown {
+            return Err(NoAnswer::SessionEnded);
+        }
+        if let Some(refusal) = HttpRefusal::read(&parts) {
+            let text = || error(code::INTERNAL, &format!("the server answered {status}"), None);
+            return Err(NoAnswer::Http(told.unwrap_or_else(text), Box::new(refusal)));
+        }
+        // Errors about a request do not always repeat its id.
+        told.map_or(Ok(is_answered), |told| Err(NoAnswer::Error(told)))
+    }
+
+    /// Takes a message of the server; `true` if it answers the request `id`.
+    async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
+        let received = Received::of_client_as_line(message, &self.remote.pool).await;
+        let mut is_answer = false;
+        if let Some(frame) = received.frame()
+            && let Kind::Response(found) = &frame.part.kind
+        {
+            is_answer = found.among(|found| Some(found) == id).is_some();
+            self.catch_up().await;
+            match frame.part.error.map(|error| frame.slice(error)) {
+                None => self.learn(&frame).await,
+                Some(error) if self.is_opening(found) => {
+                    self.end_refused(&error);
+                    return is_answer;
+                }
+                Some(_) => {}
+            }
+        }
+        self.tell(received).await;
+        is_answer
+    }
+
+    /// Waits for log messages that the server sent before an answer, on its other stream. Nothing says that they have
+    /// arrived, so they get one round trip more than the answer.
+    async fn catch_up(&self) {
+        let may_be_late = {
+            let known = lock(&self.known);
+            known.is_logging && known.is_listening
+        };
+        if !may_be_late {
+            return;
+        }
+        let Some(number) = random() else { return };
+        let ping = format!(r#"{{"jsonrpc":"2.0","id":"toolbond/{number:032x}","method":"ping"}}"#);
+        let answered = async {
+            let ping = Pieces::from(self.remote.pool.memory().count(ping));
+            let response = self.post(None, ping).await.ok()?;
+            Limited::new(response.into_body(), MAX_TOLD).collect().await.ok()
+        };
+        // A server that ignores it is not asked again.
+        if timeout(PING, answered).await.is_err() {
+            lock(&self.known).is_logging = false;
+        }
+    }
+
+    /// Keeps what later requests need.
+    async fn learn(&self, answer: &Frame) {
+        let Some(result) = answer.part.result.map(|result| answer.slice(result)) else { return };
+        let knows_tools = !lock(&self.known).tools.is_empty();
+        let read = move || Learned::of_result(&result, knows_tools);
+        let Some(learned) = self.remote.pool.run(answer.text.len(), read).await else { return };
+        let mut known = lock(&self.known);
+        known.version = learned.version.or(known.version.take());
+        if !learned.tools.is_empty() {
+            known.tools.add_page(learned.tools);
+        }
+    }
+
+    /// Answers the request `id` with this error.
+    async fn tell_failure(&self, id: &Id, error: &str) {
+        let text = Frame::error(id, error).text.into_bytes();
+        let pool = &self.remote.pool;
+        self.tell(Received::of_client(pool.memory().count(text), pool).await).await;
+    }
+
+    /// Hands a message to the guard.
+    async fn tell(&self, received: Received) {
+        let has_ended = self.ended.borrow().is_some();
+        if !has_ended {
+            // A session that is gone needs none.
+            let _ = self.to_guard.send(received).await;
+        }
+    }
+}
+
+/// What came of opening an event stream again.
+enum Resumed {
+    /// It was read to its end; whether the request was answered in it.
+    Read(bool),
+    /// The server may open it later.
+    Later,
+    /// The server refuses it.
+    Never(StatusCode),
+}
+
+/// Why a request has no answer.
+enum NoAnswer {
+    /// The server does not know the session.
+    SessionEnded,
+    /// The request may not have reached the server.
+    Unreached(String),
+    /// An error object.
+    Error(String),
+    /// An error object for a refusal with a status.
+    Http(String, Box<HttpRefusal>),
+}
+
+impl NoAnswer {
+    fn internal(reason: &str) -> Self {
+        Self::Error(error(code::INTERNAL, reason, None))
+    }
+}

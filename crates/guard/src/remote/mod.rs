@@ -1,0 +1,15 @@
+//! Connections to servers on Streamable HTTP, for clients that are of another era.
+
+mod connection;
+pub(crate) mod headers;
+mod place;
+pub(crate) mod refusal;
+mod request;
+mod server;
+mod session;
+mod tools;
+mod unknown_session;
+
+pub(crate) use self::request::ToServer;
+pub(crate) use self::server::Remote;
+pub(crate) use self::session::RemoteSession;
