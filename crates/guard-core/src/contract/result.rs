@@ -60,7 +60,7 @@ impl ResultCheck<'_> {
             Some(outline) => Some(outline),
             None if Instance::memory(result) > budget.memory => None,
             None => {
-                own = serde_json::from_str::<Outline<'_>>(result).ok();
+                own = Outline::read(result);
                 own.as_ref()
             }
         };
@@ -173,7 +173,7 @@ impl ResultCheck<'_> {
     fn look_for_error(self, result: &str) {
         let Some(span) = self.span.filter(|_| result.len() <= INLINE_BYTES) else { return };
         let flag = members(result, ["isError"]).ok().and_then(|[flag]| flag);
-        if flag.is_some_and(|flag| flag.get() == "true") {
+        if flag == Some("true") {
             span.set_tool_error();
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
+
+use super::scan::{Scanner, elements};
 
 /// The text of `new`, written with `old`, the text of `value`, wherever the two agree: member order is that of
 /// `new`; numbers, escapes and white space inside what did not change stay as they came.
@@ -64,14 +64,14 @@ fn write(old: &str, value: &Value, new: &Value, out: &mut String) {
             out.push('}');
         }
         (Value::Array(values), Value::Array(items)) if values.len() <= items.len() => {
-            let Ok(olds) = serde_json::from_str::<Vec<&RawValue>>(old) else { return anew(out) };
+            let Some(olds) = elements(old) else { return anew(out) };
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
                     out.push(',');
                 }
                 match (olds.get(index), values.get(index)) {
-                    (Some(old), Some(value)) => write(old.get(), value, item, out),
+                    (Some(old), Some(value)) => write(old, value, item, out),
                     _ => out.push_str(&item.to_string()),
                 }
             }
@@ -107,7 +107,13 @@ pub fn minify(text: &str) -> String {
 
 /// The entries of an object: the name, its text with quotes, and the text of the value.
 pub fn entries(text: &str) -> Option<Vec<(String, &str, &str)>> {
-    serde_json::from_str::<Members<'_>>(text).ok().map(|Members(members)| members)
+    let (mut scanner, mut entries) = (Scanner::new(text), Vec::new());
+    scanner.object(|scanner, name| {
+        entries.push((serde_json::from_str(name).ok()?, name, scanner.value()?));
+        Some(())
+    })?;
+    scanner.finish()?;
+    Some(entries)
 }
 
 /// Equal, the order of members included: `Value` compares objects without it.
@@ -121,31 +127,6 @@ fn same(left: &Value, right: &Value) -> bool {
             left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same(l, r))
         }
         _ => left == right,
-    }
-}
-
-struct Members<'a>(Vec<(String, &'a str, &'a str)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(key) = map.next_key::<&'de RawValue>()? {
-                    let name = serde_json::from_str(key.get()).map_err(serde::de::Error::custom)?;
-                    members.push((name, key.get(), map.next_value::<&'de RawValue>()?.get()));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
     }
 }
 

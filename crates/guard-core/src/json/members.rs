@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor,
-};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
+
+use super::scan::Scanner;
 
 /// Finds the members called `names` in the object `text`.
 ///
@@ -15,11 +15,81 @@ use serde_json::value::RawValue;
 pub fn members<'a, const N: usize>(
     text: &'a str,
     names: [&'static str; N],
-) -> serde_json::Result<[Option<&'a RawValue>; N]> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let found = Members(names).deserialize(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(found)
+) -> serde_json::Result<[Option<&'a str>; N]> {
+    let (mut found, mut wrong) = ([None; N], None);
+    let mut scanner = Scanner::new(text);
+    let end = scanner.object(|scanner, name| match position(name, &names) {
+        Ok(Some(index)) if found[index].is_some() => {
+            wrong = Some(duplicate(names[index]));
+            None
+        }
+        Ok(index) => {
+            let value = scanner.value()?;
+            if let Some(index) = index {
+                found[index] = Some(value);
+            }
+            Some(())
+        }
+        Err(reason) => {
+            wrong = Some(reason);
+            None
+        }
+    });
+    let at = scanner.at();
+    match end.and_then(|()| scanner.finish()) {
+        Some(()) => Ok(found),
+        None => Err(error_at(text, at, wrong)),
+    }
+}
+
+/// Which of `names` a member has, whose name is written as `name` with quotes.
+///
+/// Fails with the reason where two readers may disagree.
+pub(crate) fn position(name: &str, names: &[&'static str]) -> Result<Option<usize>, String> {
+    let name = match unquoted(name) {
+        // Half of a surrogate pair: readers differ on what it becomes.
+        Cow::Borrowed(inner) if inner.contains('\\') => {
+            return Err("a name that is no text".to_owned());
+        }
+        name => name,
+    };
+    match names.iter().position(|known| *known == name) {
+        None => case_variant(&name, names).map_or(Ok(None), |known| {
+            let name: String = name.chars().take(60).collect();
+            Err(format!("key `{name}` differs from `{known}` only in case"))
+        }),
+        found => Ok(found),
+    }
+}
+
+/// Why a name that is there twice is refused.
+pub(crate) fn duplicate(name: &str) -> String {
+    let name: String = name.chars().take(60).collect();
+    format!("duplicate key `{name}`")
+}
+
+/// Why `text` cannot be read, which was read up to `at`: what is `wrong` there, or else what `serde_json` says.
+#[cold]
+pub(crate) fn error_at(text: &str, at: usize, wrong: Option<String>) -> serde_json::Error {
+    let Some(wrong) = wrong else {
+        return match serde_json::from_str::<&RawValue>(text) {
+            Err(error) => error,
+            Ok(_) => Error::custom("expected an object"),
+        };
+    };
+    let before = &text.as_bytes()[..at.min(text.len())];
+    let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    let line = 1 + memchr::memchr_iter(b'\n', before).count();
+    Error::custom(format!("{wrong} at line {line} column {}", before.len() - line_start))
+}
+
+/// The name that is written as `text`, with quotes.
+pub(crate) fn unquoted(text: &str) -> Cow<'_, str> {
+    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+    if !inner.as_bytes().contains(&b'\\') {
+        return Cow::Borrowed(inner);
+    }
+    serde_json::from_str(text).map_or(Cow::Borrowed(inner), Cow::Owned)
 }
 
 /// The name in `names` that `name` differs from only in case, if there is one.
@@ -31,10 +101,11 @@ pub fn case_variant(name: &str, names: &[&'static str]) -> Option<&'static str> 
         '\u{212a}' => 'k',
         c => c.to_ascii_lowercase(),
     };
-    let is_variant = |known: &&&'static str| {
-        name != **known && name.chars().map(fold).eq(known.chars().map(fold))
-    };
-    names.iter().find(is_variant).copied()
+    if name.is_ascii() {
+        let is_variant = |known: &&&str| known.eq_ignore_ascii_case(name) && name != **known;
+        return names.iter().find(is_variant).copied();
+    }
+    names.iter().find(|known| name.chars().map(fold).eq(known.chars().map(fold))).copied()
 }
 
 /// A name, borrowed from the text unless it is written with escapes.
@@ -62,53 +133,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     }
 }
 
-struct Members<const N: usize>([&'static str; N]);
-
-impl<'de, const N: usize> DeserializeSeed<'de> for Members<N> {
-    type Value = [Option<&'de RawValue>; N];
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, const N: usize> Visitor<'de> for Members<N> {
-    type Value = [Option<&'de RawValue>; N];
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = [None; N];
-        while let Some(Name(name)) = map.next_key()? {
-            match self.0.iter().position(|known| *known == name) {
-                Some(index) if found[index].is_some() => {
-                    return Err(A::Error::custom(format!("duplicate key `{name}`")));
-                }
-                Some(index) => found[index] = Some(map.next_value()?),
-                None => {
-                    if let Some(known) = case_variant(&name, &self.0) {
-                        let name: String = name.chars().take(60).collect();
-                        return Err(A::Error::custom(format!(
-                            "key `{name}` differs from `{known}` only in case"
-                        )));
-                    }
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        Ok(found)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::members;
 
     fn read(text: &str) -> Result<Vec<Option<String>>, String> {
         members(text, ["id", "task"])
-            .map(|found| found.map(|raw| raw.map(|raw| raw.get().to_owned())).to_vec())
+            .map(|found| found.map(|raw| raw.map(str::to_owned)).to_vec())
             .map_err(|error| error.to_string())
     }
 

@@ -30,7 +30,7 @@ fn parse_as(part: Part, text: &str) -> serde_json::Result<Value> {
 
 /// Which part of a result is parsed, and so what of it is skipped.
 #[derive(Clone, Copy)]
-pub enum Part {
+enum Part {
     /// A value that is parsed completely.
     Whole,
     /// A result: the text of its content is skipped.
