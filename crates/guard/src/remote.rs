@@ -33,11 +33,11 @@ use crate::runtime::drive::Driven;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
-use toolbond_guard_core::contract::param_headers::annotated;
 use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::era::{MODERN, error, meta};
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::json::object::Object;
+use toolbond_guard_core::json::strict::parse_described;
 use toolbond_guard_core::lock::lock;
 use toolbond_guard_core::message::{
     Frame, Id, Kind, Outgoing, code, error_message, error_object_code,
@@ -307,7 +307,7 @@ fn repeat(tools: &Mutex<KnownTools>, headers: &mut HeaderMap, method: &str, para
         return;
     }
     let Some(schema) = lock(tools).schema(&name) else { return };
-    let arguments = params.get("arguments").and_then(|text| annotated(&schema, text).ok());
+    let arguments = params.get("arguments").and_then(|text| parse_described(&schema, text).ok());
     for header in param_headers(&schema, arguments.as_ref()) {
         if let Some(value) = header.value.and_then(encode) {
             set(&header.name, &value);

@@ -7,8 +7,7 @@ use bytestring::ByteString;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use toolbond_guard_core::json::edit::entries;
-use toolbond_guard_core::json::members::members;
+use toolbond_guard_core::json::members::{entries, members};
 use toolbond_guard_core::json::object::Object;
 
 /// The most tools whose arguments are repeated in headers.
@@ -114,18 +113,18 @@ fn annotations(schema: &str, depth: usize) -> Option<Value> {
     const KEY: &str = "x-mcp-header";
     let [properties] = members(schema, ["properties"]).ok()?;
     let mut found = Map::new();
-    for (name, _, property) in entries(properties?.get())? {
+    for (name, _, property) in entries(properties?)? {
         let Ok([kind, header]) = members(property, ["type", KEY]) else { continue };
         let inner = if depth < DEEPEST { annotations(property, depth + 1) } else { None };
         let mut kept = inner.unwrap_or_else(|| json!({}));
         for (member, value) in [("type", kind), (KEY, header)] {
             let value = value.filter(|_| header.is_some());
-            if let Some(Ok(value)) = value.map(|value| serde_json::from_str::<Value>(value.get())) {
+            if let Some(Ok(value)) = value.map(|value| serde_json::from_str::<Value>(value)) {
                 kept[member] = value;
             }
         }
         if kept != json!({}) {
-            found.insert(name, kept);
+            found.insert(name.into_owned(), kept);
         }
     }
     (!found.is_empty()).then(|| json!({ "properties": found }))

@@ -112,7 +112,7 @@ impl<'a> Entry<'a> {
     fn unreadable(text: &'a str, value: Option<Value>, reason: String) -> Self {
         // Other readers may read more than this one, and call it by its name.
         let name = members(text, ["name"]).ok().and_then(|[name]| name);
-        let name = name.and_then(|name| serde_json::from_str::<String>(name.get()).ok());
+        let name = name.and_then(|name| serde_json::from_str(name).ok());
         Self { text, known: None, value, unreadable: name.map(|name| (name, reason)) }
     }
 
@@ -157,10 +157,10 @@ impl PageCheck<'_> {
                 return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
             }
         };
-        let next = next.map(RawValue::get).filter(|next| *next != "null").map(str::to_owned);
+        let next = next.filter(|next| *next != "null").map(str::to_owned);
         let Some(tools) = tools else { return passed(next) };
         // They are counted before there is a vector of them.
-        let count = serde_json::from_str::<Vec<IgnoredAny>>(tools.get()).map_or(0, |all| all.len());
+        let count = serde_json::from_str::<Vec<IgnoredAny>>(tools).map_or(0, |all| all.len());
         if count.saturating_mul(TOOL_BYTES) > self.memory {
             let text = format!(
                 "tool list refused: its {count} tools need more memory than the guard has (--max-memory)"
@@ -168,10 +168,9 @@ impl PageCheck<'_> {
             self.server.report(Event::error(text.clone()));
             return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
         }
-        let Ok(raws) = serde_json::from_str::<Vec<&RawValue>>(tools.get()) else {
-            let fits = value_bytes(tools.get()) <= self.memory;
-            let value =
-                fits.then(|| serde_json::from_str::<Value>(tools.get()).unwrap_or_default());
+        let Ok(raws) = serde_json::from_str::<Vec<&RawValue>>(tools) else {
+            let fits = value_bytes(tools) <= self.memory;
+            let value = fits.then(|| serde_json::from_str::<Value>(tools).unwrap_or_default());
             for finding in judge_tools(json!({ "tools": value }), &self.rules.judging).findings {
                 self.server.report_once(finding);
             }
@@ -193,7 +192,7 @@ impl PageCheck<'_> {
         let page = Page {
             request: self.request,
             last: next.is_none(),
-            bytes: tools.get().len()
+            bytes: tools.len()
                 + added_bytes(&entries)
                 + bundles.iter().flatten().map(|bundle| added(&**bundle)).sum::<usize>(),
             generation: self.rules.generation,
@@ -215,8 +214,8 @@ impl PageCheck<'_> {
             }
             Ok(CheckedTools { texts, tools: known }) => {
                 // A list that is not complete yet is not to be kept.
-                let ttl = ttl.map(RawValue::get).filter(|_| !pending.is_empty());
-                let fate = rewrite(result, tools.get(), &entries, texts, ttl);
+                let ttl = ttl.filter(|_| !pending.is_empty());
+                let fate = rewrite(result, tools, &entries, texts, ttl);
                 let failed = |_: Misfit| PageFate::Refused("could not edit the tool list".into());
                 (fate.unwrap_or_else(failed), known)
             }

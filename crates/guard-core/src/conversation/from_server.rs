@@ -604,7 +604,7 @@ fn is_own_stream(origin: Origin) -> bool {
 
 /// Why a request of the guard itself failed, where the server answered it with this error.
 fn error_reason(text: &str) -> String {
-    let message = members(text, ["error"]).ok().and_then(|[error]| error_message(error?.get()));
+    let message = members(text, ["error"]).ok().and_then(|[error]| error_message(error?));
     match message {
         Some(message) => {
             let message: String = message.chars().take(200).collect();

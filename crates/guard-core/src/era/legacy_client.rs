@@ -465,7 +465,7 @@ impl LegacyClient {
 /// The `resultType` of a result.
 fn result_type(result: &str) -> Option<String> {
     let [kind] = members(result, ["resultType"]).ok()?;
-    serde_json::from_str(kind?.get()).ok()
+    serde_json::from_str(kind?).ok()
 }
 
 /// Whether a result may ask for input.

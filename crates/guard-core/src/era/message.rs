@@ -117,8 +117,8 @@ pub fn is_modern_error(error: &str) -> bool {
 /// The versions that the server speaks, where an error names them.
 pub(crate) fn supported_versions(error: &str) -> Option<Vec<String>> {
     let [data] = members(error, ["data"]).ok()?;
-    let [supported] = members(data?.get(), ["supported"]).ok()?;
-    serde_json::from_str(supported?.get()).ok()
+    let [supported] = members(data?, ["supported"]).ok()?;
+    serde_json::from_str(supported?).ok()
 }
 
 pub(crate) fn is_modern_version(version: &str) -> bool {

@@ -3,23 +3,60 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor,
-};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use smallvec::SmallVec;
 
-/// Finds the members called `names` in the object `text`.
+/// Finds the values called `names` in the object `text`.
 ///
 /// Fails where `text` is no object, and where two readers may disagree about it: it repeats one of
 /// `names`, or has a member whose name differs from one of them only in case.
 pub fn members<'a, const N: usize>(
     text: &'a str,
     names: [&'static str; N],
-) -> serde_json::Result<[Option<&'a RawValue>; N]> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let found = Members(names).deserialize(&mut deserializer)?;
-    deserializer.end()?;
+) -> serde_json::Result<[Option<&'a str>; N]> {
+    let Written(all) = serde_json::from_str(text)?;
+    let named = all.into_iter().map(|(name, value)| Ok((string(name)?, value)));
+    pick(named.collect::<serde_json::Result<SmallVec<[_; 6]>>>()?, names)
+}
+
+/// Finds the values called `names` among `members`. Fails as [`members`] does.
+pub(super) fn pick<'a, const N: usize>(
+    members: impl IntoIterator<Item = (Cow<'a, str>, &'a str)>,
+    names: [&'static str; N],
+) -> serde_json::Result<[Option<&'a str>; N]> {
+    let mut found = [None; N];
+    for (name, value) in members {
+        match names.iter().position(|known| *known == name) {
+            Some(index) if found[index].is_some() => {
+                return Err(Error::custom(format!("duplicate key `{name}`")));
+            }
+            Some(index) => found[index] = Some(value),
+            None => {
+                if let Some(known) = case_variant(&name, &names) {
+                    return Err(Error::custom(differs_in_case(&name, known)));
+                }
+            }
+        }
+    }
     Ok(found)
+}
+
+/// The entries of the object `text`: the name, its text with quotes, and the text of the value.
+pub fn entries(text: &str) -> Option<Vec<(Cow<'_, str>, &str, &str)>> {
+    let Written(all) = serde_json::from_str(text).ok()?;
+    all.into_iter().map(|(name, value)| Some((string(name).ok()?, name, value))).collect()
+}
+
+/// The string that `json` is.
+pub fn string(json: &str) -> serde_json::Result<Cow<'_, str>> {
+    serde_json::from_str::<Name<'_>>(json).map(|name| name.0)
+}
+
+/// What is wrong with an object that has the member `name` beside or in place of `known`.
+pub(crate) fn differs_in_case(name: &str, known: &str) -> String {
+    let name: String = name.chars().take(60).collect();
+    format!("key `{name}` differs from `{known}` only in case")
 }
 
 /// The name in `names` that `name` differs from only in case, if there is one.
@@ -38,7 +75,7 @@ pub fn case_variant(name: &str, names: &[&'static str]) -> Option<&'static str> 
 }
 
 /// A name, borrowed from the text unless it is written with escapes.
-pub struct Name<'a>(pub(crate) Cow<'a, str>);
+pub(crate) struct Name<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -62,43 +99,28 @@ impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     }
 }
 
-struct Members<const N: usize>([&'static str; N]);
+/// The members of an object as they are written: the text of the name with its quotes, and that of the value.
+pub(super) struct Written<'a>(pub(super) SmallVec<[(&'a str, &'a str); 4]>);
 
-impl<'de, const N: usize> DeserializeSeed<'de> for Members<N> {
-    type Value = [Option<&'de RawValue>; N];
+impl<'de> Deserialize<'de> for Written<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Written<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
 
-impl<'de, const N: usize> Visitor<'de> for Members<N> {
-    type Value = [Option<&'de RawValue>; N];
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = [None; N];
-        while let Some(Name(name)) = map.next_key()? {
-            match self.0.iter().position(|known| *known == name) {
-                Some(index) if found[index].is_some() => {
-                    return Err(A::Error::custom(format!("duplicate key `{name}`")));
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut all = SmallVec::new();
+                while let Some((name, value)) = map.next_entry::<&'de RawValue, &'de RawValue>()? {
+                    all.push((name.get(), value.get()));
                 }
-                Some(index) => found[index] = Some(map.next_value()?),
-                None => {
-                    if let Some(known) = case_variant(&name, &self.0) {
-                        let name: String = name.chars().take(60).collect();
-                        return Err(A::Error::custom(format!(
-                            "key `{name}` differs from `{known}` only in case"
-                        )));
-                    }
-                    map.next_value::<IgnoredAny>()?;
-                }
+                Ok(Written(all))
             }
         }
-        Ok(found)
+        deserializer.deserialize_map(Collect)
     }
 }
 
@@ -108,7 +130,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<Option<String>>, String> {
         members(text, ["id", "task"])
-            .map(|found| found.map(|raw| raw.map(|raw| raw.get().to_owned())).to_vec())
+            .map(|found| found.map(|raw| raw.map(str::to_owned)).to_vec())
             .map_err(|error| error.to_string())
     }
 

@@ -4,13 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytestring::ByteString;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use super::edit::Span;
-use super::members::case_variant;
+use super::members::{Written, pick, string};
 use super::rope::RopeWriter;
 
 /// The members of an object, by where they stand in a text.
@@ -30,7 +28,7 @@ struct Field {
 impl Fields {
     /// Reads `object`, a part of `text`; `None` where it is no object.
     pub fn read(text: &str, object: &str) -> Option<Self> {
-        let Raw(all) = serde_json::from_str(object).ok()?;
+        let Written(all) = serde_json::from_str(object).ok()?;
         let field = |(name, value): &(&str, &str)| {
             Some(Field { name: Span::locate(text, name)?, value: Span::locate(text, value)? })
         };
@@ -46,24 +44,7 @@ impl Fields {
         text: &'t str,
         names: [&'static str; N],
     ) -> serde_json::Result<[Option<&'t str>; N]> {
-        let mut found = [None; N];
-        for (name, value) in self.iter(text) {
-            match names.iter().position(|known| *known == name) {
-                Some(index) if found[index].is_some() => {
-                    return Err(Error::custom(format!("duplicate key `{name}`")));
-                }
-                Some(index) => found[index] = Some(value),
-                None => {
-                    if let Some(known) = case_variant(&name, &names) {
-                        let name: String = name.chars().take(60).collect();
-                        return Err(Error::custom(format!(
-                            "key `{name}` differs from `{known}` only in case"
-                        )));
-                    }
-                }
-            }
-        }
-        Ok(found)
+        pick(self.iter(text), names)
     }
 
     /// The value called `name`, in `text`.
@@ -87,38 +68,9 @@ impl Fields {
     }
 }
 
-/// The name that is written as `text`, with quotes.
+/// The name that is written as `text`, with quotes; what no string can hold stays as it is written.
 fn name(text: &str) -> Cow<'_, str> {
-    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return Cow::Borrowed(inner);
-    }
-    serde_json::from_str(text).map_or(Cow::Borrowed(inner), Cow::Owned)
-}
-
-/// The members of an object: the text of the name with its quotes, and that of the value.
-struct Raw<'a>(SmallVec<[(&'a str, &'a str); 4]>);
-
-impl<'de> Deserialize<'de> for Raw<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Raw<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut all = SmallVec::new();
-                while let Some((name, value)) = map.next_entry::<&'de RawValue, &'de RawValue>()? {
-                    all.push((name.get(), value.get()));
-                }
-                Ok(Raw(all))
-            }
-        }
-        deserializer.deserialize_map(Collect)
-    }
+    string(text).unwrap_or(Cow::Borrowed(text))
 }
 
 /// The members of an object, each value as JSON text. Values that were read share the bytes of their message.

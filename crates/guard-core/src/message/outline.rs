@@ -14,7 +14,7 @@ use super::id::Id;
 use super::params::created_tasks;
 use crate::json::edit::Span;
 use crate::json::members::case_variant;
-use crate::json::strict::Part;
+use crate::json::strict::Extent;
 
 /// The members of a result that the guard reads.
 pub const RESULT_NAMES: [&str; 7] =
@@ -157,8 +157,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Outline<'a> {
                             let instance: &Instance<'de> = structured.insert(map.next_value()?);
                             stand_in(instance.view())
                         }
-                        "content" => map.next_value_seed(Part::Content)?,
-                        _ => map.next_value_seed(Part::Whole)?,
+                        "content" => map.next_value_seed(Extent::Content)?,
+                        _ => map.next_value_seed(Extent::Whole)?,
                     };
                     if members.insert(name, value).is_some() {
                         return Err(A::Error::custom("duplicate key"));

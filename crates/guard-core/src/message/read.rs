@@ -15,7 +15,7 @@ use super::outline::Outline;
 use super::unreadable::{BYTE_ORDER_MARK, Content, Unreadable};
 use crate::counted::Counted;
 use crate::json::edit::Span;
-use crate::json::members::{Name, members};
+use crate::json::members::{members, string};
 
 /// The most messages of one batch.
 pub const MAX_BATCH: usize = 1000;
@@ -166,7 +166,7 @@ pub(super) fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
     let names = ["jsonrpc", "id", "method", "params", "result", "error"];
     let [_, id, method, params, result, error] = members(json, names)?;
     let known = match method {
-        Some(method) => Some(Method::parse(&serde_json::from_str::<Name<'_>>(method.get())?.0)),
+        Some(method) => Some(Method::parse(&string(method)?)),
         None => None,
     };
     if method.is_some() && (result.is_some() || error.is_some()) {
@@ -175,13 +175,12 @@ pub(super) fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
     if result.is_some() && error.is_some() {
         return Err(Error::custom("a message with `result` and `error`"));
     }
-    let span = |raw: Option<&RawValue>| {
-        raw.map(|raw| {
-            Span::locate(text, raw.get()).ok_or_else(|| Error::custom("a part of no text"))
-        })
-        .transpose()
+    let span = |json: Option<&str>| {
+        let locate =
+            |json| Span::locate(text, json).ok_or_else(|| Error::custom("a part of no text"));
+        json.map(locate).transpose()
     };
-    let kind = match (known, id.map(|id| (id, Id::parse(id.get())))) {
+    let kind = match (known, id.map(|id| (id, Id::parse(id)))) {
         (Some(method), Some((_, Some(id)))) => Kind::Request(id, method),
         (Some(method), Some((_, None))) => Kind::InvalidId(method),
         (Some(method), None) => Kind::Notification(method),
@@ -192,11 +191,11 @@ pub(super) fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
     Ok(Envelope {
         span: Span::locate(text, json).ok_or_else(|| Error::custom("a part of no text"))?,
         kind,
-        id: span(id.filter(|id| Id::parse(id.get()).is_some()))?,
+        id: span(id.filter(|id| Id::parse(id).is_some()))?,
         result: span(result)?,
         error: span(error)?,
         method: span(method)?,
-        params: params.and_then(|params| Params::read(text, params.get())).map(Arc::new),
+        params: params.and_then(|params| Params::read(text, params)).map(Arc::new),
     })
 }
 

@@ -55,17 +55,17 @@ fn write_error(id: Option<&Id>, code: i32, message: &str, more: &str) -> Vec<u8>
 /// The code of the error response `text`.
 pub fn error_code(text: &str) -> Option<i32> {
     let [error] = members(text, ["error"]).ok()?;
-    error_object_code(error?.get())
+    error_object_code(error?)
 }
 
 /// The code of an error object.
 pub fn error_object_code(error: &str) -> Option<i32> {
     let [code] = members(error, ["code"]).ok()?;
-    code?.get().parse().ok()
+    code?.parse().ok()
 }
 
 /// The message of an error object.
 pub fn error_message(error: &str) -> Option<String> {
     let [message] = members(error, ["message"]).ok()?;
-    serde_json::from_str(message?.get()).ok()
+    serde_json::from_str(message?).ok()
 }
