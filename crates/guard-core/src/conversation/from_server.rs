@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde_json::json;
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::held::{Fates, PartFate};
@@ -25,7 +24,7 @@ use crate::json::object::Fields;
 use crate::json::rope::Rope;
 use crate::message::{
     Content, Envelope, Frame, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable,
-    code, default_edits, error, error_message, progress, text,
+    code, default_edits, error, error_message, error_object, progress, text,
 };
 use crate::server::Rules;
 
@@ -282,9 +281,9 @@ impl Conversation {
 
     /// Answers the request `id` of the server with an error.
     fn refuse_server(&mut self, id: &Id, code: i32, reason: &str) {
-        let error = json!({ "code": code, "message": reason });
+        let error = error_object(code, reason, None);
         // The request was not translated, so its answer is not either.
-        self.send_untranslated(StreamId::PIPE, Frame::error(id, &error.to_string()));
+        self.send_untranslated(StreamId::PIPE, Frame::error(id, &error));
     }
 
     fn answer(
