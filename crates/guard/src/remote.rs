@@ -33,14 +33,14 @@ use crate::runtime::drive::Driven;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
-use toolbond_guard_core::contract::param_headers::annotated;
 use toolbond_guard_core::counted::Counted;
-use toolbond_guard_core::era::{MODERN, error, meta};
+use toolbond_guard_core::era::{MODERN, meta};
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::json::object::Object;
+use toolbond_guard_core::json::strict::parse_described;
 use toolbond_guard_core::lock::lock;
 use toolbond_guard_core::message::{
-    Frame, Id, Kind, Outgoing, code, error_message, error_object_code,
+    Frame, Id, Kind, Outgoing, code, error_message, error_object, error_object_code,
 };
 use toolbond_guard_core::trace::repeat_trace;
 
@@ -307,7 +307,7 @@ fn repeat(tools: &Mutex<KnownTools>, headers: &mut HeaderMap, method: &str, para
         return;
     }
     let Some(schema) = lock(tools).schema(&name) else { return };
-    let arguments = params.get("arguments").and_then(|text| annotated(&schema, text).ok());
+    let arguments = params.get("arguments").and_then(|text| parse_described(&schema, text).ok());
     for header in param_headers(&schema, arguments.as_ref()) {
         if let Some(value) = header.value.and_then(encode) {
             set(&header.name, &value);
@@ -323,7 +323,7 @@ impl Connection {
             Err(Refusal::SessionEnded) => self.end_with_session(),
             Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason),
             Err(Refusal::Unreached(reason)) => {
-                self.tell_failure(id, &error(code::INTERNAL, &reason, None)).await;
+                self.tell_failure(id, &error_object(code::INTERNAL, &reason, None)).await;
             }
             Err(Refusal::Http(error, refusal)) => {
                 let mark = self.headers.mark.as_ref();
@@ -531,7 +531,8 @@ impl Connection {
             return Err(Refusal::SessionEnded);
         }
         if let Some(refusal) = HttpRefusal::read(&parts) {
-            let text = || error(code::INTERNAL, &format!("the server answered {status}"), None);
+            let text =
+                || error_object(code::INTERNAL, &format!("the server answered {status}"), None);
             return Err(Refusal::Http(told.unwrap_or_else(text), Box::new(refusal)));
         }
         // Errors about a request do not always repeat its id.
@@ -671,7 +672,7 @@ enum Refusal {
 
 impl Refusal {
     fn internal(reason: &str) -> Self {
-        Self::Error(error(code::INTERNAL, reason, None))
+        Self::Error(error_object(code::INTERNAL, reason, None))
     }
 }
 

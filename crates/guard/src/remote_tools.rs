@@ -6,8 +6,7 @@ use ahash::AHashMap;
 use bytestring::ByteString;
 use serde_json::{Map, Value, json};
 
-use toolbond_guard_core::json::edit::entries;
-use toolbond_guard_core::json::members::members;
+use toolbond_guard_core::json::members::{entries, members};
 use toolbond_guard_core::json::object::Object;
 use toolbond_guard_core::json::scan::elements;
 
@@ -120,12 +119,12 @@ fn annotations(schema: &str, depth: usize) -> Option<Value> {
         let mut kept = inner.unwrap_or_else(|| json!({}));
         for (member, value) in [("type", kind), (KEY, header)] {
             let value = value.filter(|_| header.is_some());
-            if let Some(Ok(value)) = value.map(|value| serde_json::from_str::<Value>(value)) {
+            if let Some(Ok(value)) = value.map(serde_json::from_str::<Value>) {
                 kept[member] = value;
             }
         }
         if kept != json!({}) {
-            found.insert(name, kept);
+            found.insert(name.into_owned(), kept);
         }
     }
     (!found.is_empty()).then(|| json!({ "properties": found }))

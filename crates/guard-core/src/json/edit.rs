@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::scan::{Scanner, elements};
+use super::members::entries;
+use super::scan::elements;
 
 /// The text of `new`, written with `old`, the text of `value`, wherever the two agree: member order is that of
 /// `new`; numbers, escapes and white space inside what did not change stay as they came.
@@ -37,7 +38,7 @@ fn write(old: &str, value: &Value, new: &Value, out: &mut String) {
             let Some(olds) = entries(old) else { return anew(out) };
             // Of two members of one name the last one counts, as it does for `Value`.
             let olds: HashMap<_, _> =
-                olds.iter().map(|(name, text, old)| (name.as_str(), (*text, *old))).collect();
+                olds.iter().map(|(name, text, old)| (&**name, (*text, *old))).collect();
             let mut renamed: Vec<_> =
                 values.iter().filter(|(name, _)| !news.contains_key(*name)).collect();
             out.push('{');
@@ -103,17 +104,6 @@ pub fn minify(text: &str) -> String {
             true
         })
         .collect()
-}
-
-/// The entries of an object: the name, its text with quotes, and the text of the value.
-pub fn entries(text: &str) -> Option<Vec<(String, &str, &str)>> {
-    let (mut scanner, mut entries) = (Scanner::new(text), Vec::new());
-    scanner.object(|scanner, name| {
-        entries.push((serde_json::from_str(name).ok()?, name, scanner.value()?));
-        Some(())
-    })?;
-    scanner.finish()?;
-    Some(entries)
 }
 
 /// Equal, the order of members included: `Value` compares objects without it.

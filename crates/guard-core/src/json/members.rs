@@ -6,6 +6,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
 
+use toolbond_schema::string_end_or_special;
+
 use super::scan::Scanner;
 
 /// Finds the members called `names` in the object `text`.
@@ -46,18 +48,12 @@ pub fn members<'a, const N: usize>(
 ///
 /// Fails with the reason where two readers may disagree.
 pub(crate) fn position(name: &str, names: &[&'static str]) -> Result<Option<usize>, String> {
-    let name = match unquoted(name) {
-        // Half of a surrogate pair: readers differ on what it becomes.
-        Cow::Borrowed(inner) if inner.contains('\\') => {
-            return Err("a name that is no text".to_owned());
-        }
-        name => name,
-    };
+    // Readers differ on what half of a surrogate pair becomes.
+    let name = string(name).map_err(|error| error.to_string())?;
     match names.iter().position(|known| *known == name) {
-        None => case_variant(&name, names).map_or(Ok(None), |known| {
-            let name: String = name.chars().take(60).collect();
-            Err(format!("key `{name}` differs from `{known}` only in case"))
-        }),
+        None => {
+            case_variant(&name, names).map_or(Ok(None), |known| Err(differs_in_case(&name, known)))
+        }
         found => Ok(found),
     }
 }
@@ -83,13 +79,36 @@ pub(crate) fn error_at(text: &str, at: usize, wrong: Option<String>) -> serde_js
     Error::custom(format!("{wrong} at line {line} column {}", before.len() - line_start))
 }
 
-/// The name that is written as `text`, with quotes.
+/// The name that is written as `text`, with quotes; what no string can hold stays as it is written.
 pub(crate) fn unquoted(text: &str) -> Cow<'_, str> {
-    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-    if !inner.as_bytes().contains(&b'\\') {
-        return Cow::Borrowed(inner);
+    string(text).unwrap_or(Cow::Borrowed(text))
+}
+
+/// The entries of the object `text`: the name, its text with quotes, and the text of the value.
+pub fn entries(text: &str) -> Option<Vec<(Cow<'_, str>, &str, &str)>> {
+    let (mut scanner, mut entries) = (Scanner::new(text), Vec::new());
+    scanner.object(|scanner, name| {
+        entries.push((string(name).ok()?, name, scanner.value()?));
+        Some(())
+    })?;
+    scanner.finish()?;
+    Some(entries)
+}
+
+/// The string that `json` is.
+pub fn string(json: &str) -> serde_json::Result<Cow<'_, str>> {
+    if let Some(inner) = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'))
+        && string_end_or_special(inner.as_bytes(), 0) == inner.len()
+    {
+        return Ok(Cow::Borrowed(inner));
     }
-    serde_json::from_str(text).map_or(Cow::Borrowed(inner), Cow::Owned)
+    serde_json::from_str::<Name<'_>>(json).map(|name| name.0)
+}
+
+/// What is wrong with an object that has the member `name` beside or in place of `known`.
+pub(crate) fn differs_in_case(name: &str, known: &str) -> String {
+    let name: String = name.chars().take(60).collect();
+    format!("key `{name}` differs from `{known}` only in case")
 }
 
 /// The name in `names` that `name` differs from only in case, if there is one.
@@ -109,7 +128,7 @@ pub fn case_variant(name: &str, names: &[&'static str]) -> Option<&'static str> 
 }
 
 /// A name, borrowed from the text unless it is written with escapes.
-pub struct Name<'a>(pub(crate) Cow<'a, str>);
+pub(crate) struct Name<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

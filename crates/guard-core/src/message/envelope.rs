@@ -7,7 +7,7 @@ use serde::de::Error;
 
 use super::id::Id;
 use crate::json::edit::Span;
-use crate::json::members::{Name, unquoted};
+use crate::json::members::{string, unquoted};
 use crate::json::object::Fields;
 use crate::json::scan::Scanner;
 
@@ -68,8 +68,7 @@ impl Envelope {
     /// The method; empty where there is none.
     pub fn method<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let method = self.method.map(|method| method.text(text));
-        let name = method.and_then(|json| serde_json::from_str::<Name<'_>>(json).ok());
-        name.map_or(Cow::Borrowed(""), |name| name.0)
+        method.and_then(|json| string(json).ok()).unwrap_or_default()
     }
 
     /// The parameters as they are written; `None` where there are none.

@@ -11,11 +11,7 @@ use super::id::Id;
 use super::meta;
 use crate::caller::keyed_hash;
 use crate::json::edit::Span;
-use crate::json::members::{Name, members};
-
-fn string(json: &str) -> serde_json::Result<Cow<'_, str>> {
-    serde_json::from_str::<Name<'_>>(json).map(|name| name.0)
-}
+use crate::json::members::{members, string};
 
 /// `json` unless it is absent or `null`.
 fn present(json: Option<&str>) -> Option<&str> {

@@ -14,7 +14,7 @@ use super::outline::Outline;
 use super::unreadable::{BYTE_ORDER_MARK, Content, Unreadable};
 use crate::counted::Counted;
 use crate::json::edit::Span;
-use crate::json::members::{Name, duplicate, error_at, position};
+use crate::json::members::{duplicate, error_at, position, string};
 use crate::json::scan::Scanner;
 
 /// The most messages of one batch.
@@ -186,8 +186,8 @@ fn envelope<'a>(
         Some(())
     })?;
     let [_, id, method, _, result, error] = found;
-    let known = match method.map(serde_json::from_str::<Name<'_>>).transpose() {
-        Ok(name) => name.map(|name| Method::parse(&name.0)),
+    let known = match method.map(string).transpose() {
+        Ok(name) => name.map(|name| Method::parse(&name)),
         Err(error) => {
             *wrong = Some(error.to_string());
             return None;
