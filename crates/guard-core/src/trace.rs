@@ -1,12 +1,14 @@
 //! The trace that a call belongs to: where it says so, and how that is passed on.
 
+use std::borrow::Cow;
+
 use http::HeaderMap;
 use http::header::HeaderValue;
 use serde_json::Value;
 
 use crate::contract::header_changes::HeaderChange;
 use crate::environment::TraceFields;
-use crate::json::members::Name;
+use crate::json::members::string;
 use crate::json::object::Object;
 use crate::message::Envelope;
 use crate::server::Server;
@@ -74,8 +76,9 @@ impl<'a> MetaTrace<'a> {
 
     /// The trace that it names.
     pub fn fields(&self) -> Option<TraceFields> {
-        let traceparent = string(self.traceparent?)?;
-        Some(TraceFields { traceparent, tracestate: self.tracestate.and_then(string) })
+        let owned = |json| string(json).ok().map(Cow::into_owned);
+        let traceparent = owned(self.traceparent?)?;
+        Some(TraceFields { traceparent, tracestate: self.tracestate.and_then(owned) })
     }
 
     /// The members of `_meta` that pass `fields` on. What is malformed is replaced.
@@ -101,10 +104,6 @@ pub fn repeat_trace(server: &Server, params: &Object, headers: &mut HeaderMap) {
             headers.insert(name, value);
         }
     }
-}
-
-fn string(json: &str) -> Option<String> {
-    serde_json::from_str::<Name<'_>>(json).ok().map(|name| name.0.into_owned())
 }
 
 #[cfg(test)]

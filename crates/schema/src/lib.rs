@@ -36,7 +36,10 @@ mod verdict;
 mod violation;
 
 pub use dialect::Dialect;
-pub use engine::{Instance, InstanceError, InstanceErrorKind, View, ViewElements, ViewMembers};
+pub use engine::{
+    Instance, InstanceError, InstanceErrorKind, View, ViewElements, ViewMembers,
+    string_end_or_special,
+};
 pub use error::{SchemaError, SchemaErrorKind};
 pub use limits::{Limits, UnknownLimit};
 pub use metaschemas::metaschemas;

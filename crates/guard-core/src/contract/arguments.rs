@@ -5,9 +5,12 @@ use std::time::Instant;
 use crate::environment::CallSpan;
 use toolbond_contract::{ArgumentTerms, Contract, JudgedCall, Mode, Outcome, Revision, Side};
 use toolbond_schema::Instance;
+use toolbond_targets::View;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
 use super::header_changes::{HeaderChange, header_changes};
+use super::param_headers::ParamHeaders;
+use super::view::{Unrestored, restore_arguments};
 use super::{refusal_text, unchecked};
 use crate::environment::{Check, Record};
 use crate::json::change::change_text;
@@ -20,6 +23,9 @@ use crate::settings::Settings;
 const MAX_INLINE_CHANGES: usize = 1 << 20;
 const MAX_CHANGES: usize = 256 << 20;
 
+/// Arguments of a view up to this size are restored on the I/O thread.
+const MAX_INLINE_RESTORE: usize = 4 << 10;
+
 /// What becomes of a call after its arguments were checked.
 #[derive(Debug)]
 pub enum CheckedArguments {
@@ -27,6 +33,10 @@ pub enum CheckedArguments {
     Passed(Checked),
     /// The call is answered with this tool error, as JSON.
     Refused(String),
+    /// The arguments cannot be checked, for this reason.
+    Failed(String),
+    /// A header says something else, as this text describes.
+    HeaderMismatch(String),
 }
 
 /// Leave for a call to go to the server. There is no other way there.
@@ -39,8 +49,8 @@ pub enum Clearance {
 /// Arguments that were held to the contract of their tool. Only an [`ArgumentCheck`] makes one.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// The arguments, as JSON, that take the place of those of the client.
-    repaired: Option<String>,
+    /// The arguments, as JSON, that take the place of those of the client: restored from a view, or repaired.
+    replacement: Option<String>,
     /// The headers that change with them.
     headers: Vec<HeaderChange>,
 }
@@ -66,9 +76,9 @@ impl Clearance {
     }
 
     /// The arguments, as JSON, that take the place of those of the client.
-    pub fn into_repaired(self) -> Option<String> {
+    pub fn into_replacement(self) -> Option<String> {
         match self {
-            Self::Checked(checked) => checked.repaired,
+            Self::Checked(checked) => checked.replacement,
             Self::Unchecked(_) => None,
         }
     }
@@ -80,6 +90,10 @@ pub struct ArgumentCheck<'a> {
     pub server: &'a Server,
     pub rules: &'a Rules,
     pub contract: &'a Contract,
+    /// The view of the tool that the client calls.
+    pub view: Option<&'a View>,
+    /// The headers that repeat arguments, where there are headers to check.
+    pub headers: Option<&'a ParamHeaders>,
     pub revision: &'a Revision,
     pub span: Option<&'a CallSpan>,
 }
@@ -87,6 +101,45 @@ pub struct ArgumentCheck<'a> {
 impl ArgumentCheck<'_> {
     /// Checks `arguments`, which are JSON; a call without any has none.
     pub fn check(
+        self,
+        arguments: Option<&str>,
+        budget: &mut Budget,
+    ) -> Result<CheckedArguments, OutOfBudget> {
+        let restored = match self.restore(arguments, budget)? {
+            Ok(restored) => restored,
+            Err(Unrestored { reason }) => return Ok(CheckedArguments::Failed(reason)),
+        };
+        let arguments = restored.as_deref().or(arguments);
+        if let Some(Err(reason)) = self.headers.map(|it| it.check(self.contract, arguments)) {
+            return Ok(CheckedArguments::HeaderMismatch(reason));
+        }
+        let mut checked = self.check_restored(arguments, budget)?;
+        if let CheckedArguments::Passed(Checked { replacement: replacement @ None, .. }) =
+            &mut checked
+        {
+            *replacement = restored;
+        }
+        Ok(checked)
+    }
+
+    /// Restores the arguments of a call of a view; `None` where they stay as they are.
+    fn restore(
+        self,
+        arguments: Option<&str>,
+        budget: &Budget,
+    ) -> Result<Result<Option<String>, Unrestored>, OutOfBudget> {
+        let Some((view, arguments)) = self.view.zip(arguments) else { return Ok(Ok(None)) };
+        if budget.is_inline && arguments.len() > MAX_INLINE_RESTORE {
+            return Err(OutOfBudget);
+        }
+        // What is too large to be restored is checked as it came.
+        if restore_bytes(arguments) > budget.memory {
+            return Ok(Ok(None));
+        }
+        Ok(restore_arguments(view, arguments))
+    }
+
+    fn check_restored(
         self,
         arguments: Option<&str>,
         budget: &mut Budget,
@@ -119,7 +172,7 @@ impl ArgumentCheck<'_> {
             Some(refusal) => CheckedArguments::Refused(refusal_text(refusal, self.revision)),
             None => {
                 let headers = if repaired.is_some() { headers } else { Vec::new() };
-                CheckedArguments::Passed(Checked { repaired, headers })
+                CheckedArguments::Passed(Checked { replacement: repaired, headers })
             }
         })
     }
@@ -189,6 +242,11 @@ impl ArgumentCheck<'_> {
         let check = Check { side: Side::Arguments, outcome, fuel, time };
         environment.record(&Record::Check { tool: self.contract.name(), check, span: self.span });
     }
+}
+
+/// The bytes of the values of `arguments` before and after they are restored, and of the new text.
+pub fn restore_bytes(arguments: &str) -> usize {
+    value_bytes(arguments).saturating_mul(3)
 }
 
 /// Why arguments cannot be read, in words for whoever wrote them.

@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolbond_contract::{
     Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Shaped, convert_tool,
@@ -23,6 +22,7 @@ use crate::environment::{Bundle, Record, Standing};
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply, patch_value};
 use crate::json::members::members;
+use crate::json::scan::elements;
 use crate::lock::lock;
 use crate::server::{Rules, Server};
 use crate::settings::Settings;
@@ -112,7 +112,7 @@ impl<'a> Entry<'a> {
     fn unreadable(text: &'a str, value: Option<Value>, reason: String) -> Self {
         // Other readers may read more than this one, and call it by its name.
         let name = members(text, ["name"]).ok().and_then(|[name]| name);
-        let name = name.and_then(|name| serde_json::from_str::<String>(name.get()).ok());
+        let name = name.and_then(|name| serde_json::from_str::<String>(name).ok());
         Self { text, known: None, value, unreadable: name.map(|name| (name, reason)) }
     }
 
@@ -157,10 +157,10 @@ impl PageCheck<'_> {
                 return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
             }
         };
-        let next = next.map(RawValue::get).filter(|next| *next != "null").map(str::to_owned);
+        let next = next.filter(|next| *next != "null").map(str::to_owned);
         let Some(tools) = tools else { return passed(next) };
         // They are counted before there is a vector of them.
-        let count = serde_json::from_str::<Vec<IgnoredAny>>(tools.get()).map_or(0, |all| all.len());
+        let count = serde_json::from_str::<Vec<IgnoredAny>>(tools).map_or(0, |all| all.len());
         if count.saturating_mul(TOOL_BYTES) > self.memory {
             let text = format!(
                 "tool list refused: its {count} tools need more memory than the guard has (--max-memory)"
@@ -168,10 +168,9 @@ impl PageCheck<'_> {
             self.server.report(Event::error(text.clone()));
             return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
         }
-        let Ok(raws) = serde_json::from_str::<Vec<&RawValue>>(tools.get()) else {
-            let fits = value_bytes(tools.get()) <= self.memory;
-            let value =
-                fits.then(|| serde_json::from_str::<Value>(tools.get()).unwrap_or_default());
+        let Some(raws) = elements(tools) else {
+            let fits = value_bytes(tools) <= self.memory;
+            let value = fits.then(|| serde_json::from_str::<Value>(tools).unwrap_or_default());
             for finding in judge_tools(json!({ "tools": value }), &self.rules.judging).findings {
                 self.server.report_once(finding);
             }
@@ -181,7 +180,6 @@ impl PageCheck<'_> {
         let fit = fitting(&raws, self.memory);
         let entries: Vec<_> = raws
             .into_iter()
-            .map(RawValue::get)
             .zip(fit)
             .map(
                 |(text, fits)| {
@@ -193,7 +191,7 @@ impl PageCheck<'_> {
         let page = Page {
             request: self.request,
             last: next.is_none(),
-            bytes: tools.get().len()
+            bytes: tools.len()
                 + added_bytes(&entries)
                 + bundles.iter().flatten().map(|bundle| added(&**bundle)).sum::<usize>(),
             generation: self.rules.generation,
@@ -215,8 +213,8 @@ impl PageCheck<'_> {
             }
             Ok(CheckedTools { texts, tools: known }) => {
                 // A list that is not complete yet is not to be kept.
-                let ttl = ttl.map(RawValue::get).filter(|_| !pending.is_empty());
-                let fate = rewrite(result, tools.get(), &entries, texts, ttl);
+                let ttl = ttl.filter(|_| !pending.is_empty());
+                let fate = rewrite(result, tools, &entries, texts, ttl);
                 let failed = |_: Misfit| PageFate::Refused("could not edit the tool list".into());
                 (fate.unwrap_or_else(failed), known)
             }
@@ -474,13 +472,9 @@ impl PageCheck<'_> {
 
 /// Which tools have values that fit into `memory` together. The largest are left out first, so that one of them costs no
 /// other its place.
-fn fitting(tools: &[&RawValue], memory: usize) -> Vec<bool> {
-    let mut sizes: Vec<_> = tools
-        .iter()
-        .map(|tool| value_bytes(tool.get()))
-        .enumerate()
-        .map(|(at, it)| (it, at))
-        .collect();
+fn fitting(tools: &[&str], memory: usize) -> Vec<bool> {
+    let mut sizes: Vec<_> =
+        tools.iter().map(|tool| value_bytes(tool)).enumerate().map(|(at, it)| (it, at)).collect();
     sizes.sort_unstable();
     let (mut used, mut fit) = (0_usize, vec![false; tools.len()]);
     for (size, at) in sizes {

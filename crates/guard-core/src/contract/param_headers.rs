@@ -1,13 +1,9 @@
 //! The `Mcp-Param-*` headers of a call, compared with its arguments.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
 use toolbond_contract::Contract;
 use toolbond_contract::headers::{PREFIX, decode, matches, param_headers};
 
-use crate::json::members::Name;
+use crate::json::strict::parse_described;
 
 /// The `Mcp-Param-*` headers of a request: names in lower case, and values.
 #[derive(Debug, Default)]
@@ -31,7 +27,7 @@ impl ParamHeaders {
         if param_headers(schema, None).is_empty() {
             return Ok(());
         }
-        let arguments = arguments.map(|text| annotated(schema, text)).transpose();
+        let arguments = arguments.map(|text| parse_described(schema, text)).transpose();
         let arguments = arguments.map_err(|error| format!("#/params/arguments: {error}"))?;
         for asked in param_headers(schema, arguments.as_ref()) {
             let name = &asked.name;
@@ -54,81 +50,6 @@ impl ParamHeaders {
             }
         }
         Ok(())
-    }
-}
-
-/// The part of the arguments `text` that `schema` describes with `properties` alone.
-pub fn annotated(schema: &Value, text: &str) -> serde_json::Result<Value> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Described(schema).deserialize(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(value)
-}
-
-/// Reads the members that a schema describes, and skips over everything else: arguments can be large.
-struct Described<'a>(&'a Value);
-
-impl<'de> DeserializeSeed<'de> for Described<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Described<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("arguments")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let properties = self.0.get("properties").and_then(Value::as_object);
-        let mut found = Map::new();
-        while let Some(Name(name)) = map.next_key()? {
-            match properties.and_then(|properties| properties.get(&*name)) {
-                Some(schema) => {
-                    let value = map.next_value_seed(Described(schema))?;
-                    if found.insert(name.to_string(), value).is_some() {
-                        let name: String = name.chars().take(60).collect();
-                        return Err(A::Error::custom(format!("duplicate key `{name}`")));
-                    }
-                }
-                None => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(Value::Object(found))
-    }
-
-    // An array has no header; it is kept apart from `null`, which says that there is no value.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Value::Array(Vec::new()))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(text.into())
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
     }
 }
 
@@ -186,7 +107,7 @@ mod tests {
             (
                 &eu,
                 r#"{"region":"us","\u0072egion":"eu"}"#,
-                "#/params/arguments: duplicate key `region` at line 1 column 34",
+                "#/params/arguments: duplicate key `region` at line 1 column 28",
             ),
         ] {
             assert_eq!(check(headers, arguments), Err(reason.to_owned()), "{arguments}");

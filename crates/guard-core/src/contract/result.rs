@@ -14,7 +14,7 @@ use super::catalog::Tool;
 use super::shape::shape;
 use super::{refusal_text, unchecked};
 use crate::environment::{Check, Record};
-use crate::json::members::{case_variant, members};
+use crate::json::members::{case_variant, differs_in_case, members};
 use crate::json::strict;
 use crate::message::{INLINE_BYTES, Outline, RESULT_NAMES, created_tasks};
 use crate::server::{Rules, Server};
@@ -60,7 +60,7 @@ impl ResultCheck<'_> {
             Some(outline) => Some(outline),
             None if Instance::memory(result) > budget.memory => None,
             None => {
-                own = serde_json::from_str::<Outline<'_>>(result).ok();
+                own = Outline::read(result);
                 own.as_ref()
             }
         };
@@ -173,7 +173,7 @@ impl ResultCheck<'_> {
     fn look_for_error(self, result: &str) {
         let Some(span) = self.span.filter(|_| result.len() <= INLINE_BYTES) else { return };
         let flag = members(result, ["isError"]).ok().and_then(|[flag]| flag);
-        if flag.is_some_and(|flag| flag.get() == "true") {
+        if flag == Some("true") {
             span.set_tool_error();
         }
     }
@@ -209,8 +209,5 @@ impl ResultCheck<'_> {
 fn odd_name(result: &Value) -> Option<String> {
     let names = result.as_object()?.keys();
     let mut variants = names.filter_map(|name| Some((name, case_variant(name, &RESULT_NAMES)?)));
-    variants.next().map(|(name, known)| {
-        let name: String = name.chars().take(60).collect();
-        format!("key `{name}` differs from `{known}` only in case")
-    })
+    variants.next().map(|(name, known)| differs_in_case(name, known))
 }

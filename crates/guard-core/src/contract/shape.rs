@@ -7,7 +7,8 @@ use toolbond_contract::{
     Form, MARKER, ProjectError, Revision, Structured, lift_result, project_result,
 };
 
-use crate::json::edit::{entries, minify, patch_value};
+use crate::json::edit::{minify, patch_value};
+use crate::json::members::entries;
 
 /// The text of `result`, which is the value of `text` or the outline of it, as the client reads it;
 /// nothing where that is how it came. With `keeps_error`, the structured content of an error stays.

@@ -1,9 +1,8 @@
 //! What becomes of a call: it is held to the contract of its tool, and sent or refused.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytestring::ByteString;
 use toolbond_contract::Mode;
 
 use super::action::{Action, Destination};
@@ -19,7 +18,6 @@ use crate::contract::arguments::{ArgumentCheck, CheckedArguments, Clearance, Unc
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::catalog::{Lookup, Tool};
 use crate::contract::header_changes::HeaderChange;
-use crate::contract::view::{Unrestored, restore_arguments};
 use crate::environment::Record;
 use crate::event::Event;
 use crate::json::edit::Misfit;
@@ -32,9 +30,6 @@ const RECHECK_AGE: Duration = Duration::from_secs(1);
 /// Why a tool that is not listed cannot be called, where calls have to be checked.
 const UNLISTED: &str = "the server does not list it";
 
-/// Arguments of a view up to this size are restored on the I/O thread.
-const INLINE_RESTORE: usize = 4 << 10;
-
 /// What was decided about a call.
 enum Verdict {
     /// It goes to the server.
@@ -45,15 +40,6 @@ enum Verdict {
     Withheld(Arc<str>),
 }
 
-impl From<CheckedArguments> for Verdict {
-    fn from(checked: CheckedArguments) -> Self {
-        match checked {
-            CheckedArguments::Passed(checked) => Self::Cleared(Clearance::Checked(checked)),
-            CheckedArguments::Refused(refusal) => Self::Refused(refusal),
-        }
-    }
-}
-
 impl Conversation {
     /// Holds a call to the contract of its tool.
     pub(super) fn decide_call(
@@ -61,14 +47,13 @@ impl Conversation {
         mut call: WaitingCall,
         rules: &Rules,
         budget: &mut Budget,
-        now: Instant,
     ) -> PartFate {
         let settings = &rules.settings;
-        let found = self.find_tool(rules, &call, now);
+        let found = self.find_tool(rules, &call);
         let tool = match found {
             Lookup::Found(tool) => tool,
             Lookup::Absent if self.may_have_changed(&call) => {
-                return self.recheck(call, rules, now);
+                return self.recheck(call, rules);
             }
             Lookup::Absent => {
                 let verdict = match Unchecked::new(settings, &call.name) {
@@ -78,11 +63,11 @@ impl Conversation {
                         Verdict::Cleared(Clearance::Unchecked(unchecked))
                     }
                 };
-                return self.conclude(call, None, verdict, rules, now);
+                return self.conclude(call, None, verdict, rules);
             }
             Lookup::Unseen => {
-                let failure = call.failure.take().or_else(|| self.recent_failure(&call, now));
-                let Some(failure) = failure else { return self.fetch_tools(call, rules, now) };
+                let failure = call.failure.take().or_else(|| self.recent_failure(&call));
+                let Some(failure) = failure else { return self.fetch_tools(call, rules) };
                 let Some(unchecked) = Unchecked::new(settings, &call.name) else {
                     return self.refuse_unlisted(&call, &failure);
                 };
@@ -91,30 +76,12 @@ impl Conversation {
                     Some(tool) => tool,
                     None => {
                         let verdict = Verdict::Cleared(Clearance::Unchecked(unchecked));
-                        return self.conclude(call, None, verdict, rules, now);
+                        return self.conclude(call, None, verdict, rules);
                     }
                 }
             }
         };
-        let Tool::Offered { view, .. } = &tool else {
-            return self.check_call(call, tool, rules, budget, now);
-        };
-        if let (Some(view), Some(arguments)) = (view, &call.arguments) {
-            if arguments.len() > INLINE_RESTORE {
-                let check = Check::Restore { view: Arc::clone(view), arguments: arguments.clone() };
-                let stream = Some(call.stream);
-                self.start_job(stream, check, JobPurpose::Restore(call, tool));
-                return PartFate::Waiting;
-            }
-            call.restored = match restore_arguments(view, arguments) {
-                Ok(restored) => restored.map(ByteString::from),
-                Err(Unrestored { reason }) => {
-                    let refused = Verdict::Refused(call.failure_text(&reason));
-                    return self.conclude(call, Some(tool), refused, rules, now);
-                }
-            };
-        }
-        self.check_call(call, tool, rules, budget, now)
+        self.check_call(call, tool, rules, budget)
     }
 
     /// Reports a call of a tool that is not listed, and goes to the server unchecked.
@@ -127,22 +94,6 @@ impl Conversation {
         }
     }
 
-    /// Goes on with a call whose arguments a job has restored.
-    pub(super) fn resume_restored(
-        &mut self,
-        mut call: WaitingCall,
-        tool: Tool,
-        arguments: Option<String>,
-        now: Instant,
-    ) {
-        call.restored = arguments.map(ByteString::from);
-        let (ticket, index) = (call.ticket, call.index);
-        let server = self.server.clone();
-        let rules = server.rules();
-        let fate = self.check_call(call, tool, &rules, &mut Budget::inline(), now);
-        self.settle(ticket, index, fate);
-    }
-
     /// Checks the arguments of a call, and what its headers say about them.
     fn check_call(
         &mut self,
@@ -150,31 +101,32 @@ impl Conversation {
         tool: Tool,
         rules: &Rules,
         budget: &mut Budget,
-        now: Instant,
     ) -> PartFate {
-        let contract = match &tool {
-            Tool::Offered { contract, .. } => contract,
+        let (contract, view) = match &tool {
+            Tool::Offered { contract, view, .. } => (contract, view),
             Tool::Withheld(reason) => {
                 let withheld = Verdict::Withheld(Arc::clone(reason));
-                return self.conclude(call, Some(tool), withheld, rules, now);
+                return self.conclude(call, Some(tool), withheld, rules);
             }
         };
-        let arguments = call.arguments().map(|it| &**it);
-        if let Some(headers) = &call.headers
-            && let Err(reason) = headers.check(contract, arguments)
-        {
-            let text = format!("header mismatch: {reason}");
-            return self.refuse_call(&call, code::HEADER_MISMATCH, &text);
-        }
-        let (revision, span) = (&call.audience.revision, call.call_span.as_ref());
-        let check = ArgumentCheck { server: &self.server, rules, contract, revision, span };
-        match check.check(arguments, budget) {
-            Ok(checked) => self.conclude(call, Some(tool), checked.into(), rules, now),
+        let check = ArgumentCheck {
+            server: &self.server,
+            rules,
+            contract,
+            view: view.as_deref(),
+            headers: call.headers.as_deref(),
+            revision: &call.audience.revision,
+            span: call.call_span.as_ref(),
+        };
+        match check.check(call.arguments.as_deref(), budget) {
+            Ok(checked) => self.conclude_check(call, tool, checked, rules),
             Err(OutOfBudget) => {
                 let check = Check::Arguments {
                     contract: contract.clone(),
-                    arguments: call.arguments().cloned(),
-                    revision: revision.clone(),
+                    view: view.clone(),
+                    headers: call.headers.clone(),
+                    arguments: call.arguments.clone(),
+                    revision: call.audience.revision.clone(),
                     span: call.call_span.clone(),
                 };
                 let stream = Some(call.stream);
@@ -184,18 +136,24 @@ impl Conversation {
         }
     }
 
-    /// Ends the wait for a call whose arguments a job has checked.
-    pub(super) fn conclude_call(
+    /// Sends or refuses a call whose arguments were checked.
+    pub(super) fn conclude_check(
         &mut self,
         call: WaitingCall,
         tool: Tool,
         checked: CheckedArguments,
-        now: Instant,
-    ) {
-        let (ticket, index) = (call.ticket, call.index);
-        let server = self.server.clone();
-        let fate = self.conclude(call, Some(tool), checked.into(), &server.rules(), now);
-        self.settle(ticket, index, fate);
+        rules: &Rules,
+    ) -> PartFate {
+        let verdict = match checked {
+            CheckedArguments::Passed(checked) => Verdict::Cleared(Clearance::Checked(checked)),
+            CheckedArguments::Refused(refusal) => Verdict::Refused(refusal),
+            CheckedArguments::Failed(reason) => Verdict::Refused(call.failure_text(&reason)),
+            CheckedArguments::HeaderMismatch(reason) => {
+                let text = format!("header mismatch: {reason}");
+                return self.refuse_call(&call, code::HEADER_MISMATCH, &text);
+            }
+        };
+        self.conclude(call, Some(tool), verdict, rules)
     }
 
     /// Whether a replica is about to refuse `call` because of a list that may have changed since.
@@ -206,11 +164,10 @@ impl Conversation {
     }
 
     /// Requests the tool list again and then decides about `call`.
-    fn recheck(&mut self, mut call: WaitingCall, rules: &Rules, now: Instant) -> PartFate {
+    fn recheck(&mut self, mut call: WaitingCall, rules: &Rules) -> PartFate {
         call.is_rechecked = true;
-        call.restored = None;
         self.catalog.expire(&call.caller, &call.audience);
-        self.fetch_tools(call, rules, now)
+        self.fetch_tools(call, rules)
     }
 
     /// Refuses a call with a protocol error.
@@ -229,10 +186,9 @@ impl Conversation {
         tool: Option<Tool>,
         verdict: Verdict,
         rules: &Rules,
-        now: Instant,
     ) -> PartFate {
         if !matches!(verdict, Verdict::Cleared(_)) && self.may_have_changed(&call) {
-            return self.recheck(call, rules, now);
+            return self.recheck(call, rules);
         }
         // Names of unknown tools are anybody's, and are not counted one by one.
         let own_name = match &tool {

@@ -210,7 +210,6 @@ impl Conversation {
             name: params.name.into_owned(),
             name_at,
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
-            restored: None,
             meta: params.meta.map(|meta| part.text.slice_ref(meta)),
             caller,
             audience,
@@ -225,7 +224,7 @@ impl Conversation {
             header_changes,
             call_span,
         };
-        self.decide_call(call, rules, budget, self.now)
+        self.decide_call(call, rules, budget)
     }
 
     /// What a request is for; with that, if it is a call that is checked, what it calls, for whom and by whom.

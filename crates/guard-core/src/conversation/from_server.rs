@@ -2,10 +2,8 @@
 
 use std::time::Instant;
 
-use crate::environment::CallSpan;
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde_json::json;
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::held::{Fates, PartFate};
@@ -13,11 +11,11 @@ use super::job::Check;
 use super::job::JobOutcome;
 use super::link::{Link, Origin};
 use super::pending::{Pending, Purpose};
-use super::running::{HeldAnswer, JobPurpose, Then};
+use super::running::{AnswerPurpose, AnsweredCall, HeldAnswer, JobPurpose};
 use super::state::Conversation;
-use crate::contract::budget::Budget;
+use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::list::PageFate;
-use crate::contract::result::ResultCheck;
+use crate::contract::result::CheckedResult;
 use crate::era::{Defaults, Translated};
 use crate::event::Event;
 use crate::json::edit::{Span, apply};
@@ -26,7 +24,7 @@ use crate::json::object::Fields;
 use crate::json::rope::Rope;
 use crate::message::{
     Content, Envelope, Frame, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable,
-    code, default_edits, error, error_message, progress, text,
+    code, default_edits, error, error_message, error_object, progress, text,
 };
 use crate::server::Rules;
 
@@ -47,6 +45,8 @@ pub(super) const SHOWN: usize = 60;
 struct Part<'a> {
     ticket: Ticket,
     index: usize,
+    origin: Origin,
+    rules: &'a Rules,
     text: &'a ByteString,
     envelope: &'a Envelope,
     outline: Option<&'a Outline<'a>>,
@@ -85,9 +85,10 @@ impl Conversation {
         let fates: Fates = parts
             .map(|(index, envelope)| {
                 let (outline, text) = (message.outline.as_ref(), &**message.text);
-                let (id, defaults): (_, Defaults) = (None, &[]);
-                let part = Part { ticket, index, text, envelope, outline, id, defaults };
-                self.decide_server(origin, &part, &rules, &mut budget)
+                let (rules, id, defaults): (_, _, Defaults) = (&**rules, None, &[]);
+                let part =
+                    Part { ticket, index, origin, rules, text, envelope, outline, id, defaults };
+                self.decide_server(&part, &mut budget)
             })
             .collect();
         self.release(ticket, message, fates);
@@ -105,9 +106,9 @@ impl Conversation {
         let ticket = Ticket(self.next_number());
         let server = self.server.clone();
         let rules = server.rules();
-        let (id, defaults) = (id.as_ref(), *defaults);
-        let part = Part { ticket, index: 0, text, envelope, outline, id, defaults };
-        let fate = self.decide_server(origin, &part, &rules, &mut Budget::inline());
+        let (index, rules, id, defaults) = (0, &**rules, id.as_ref(), *defaults);
+        let part = Part { ticket, index, origin, rules, text, envelope, outline, id, defaults };
+        let fate = self.decide_server(&part, &mut Budget::inline());
         self.release_one(ticket, text, envelope, fate);
     }
 
@@ -122,6 +123,7 @@ impl Conversation {
         text: &Unreadable,
         now: Instant,
     ) -> bool {
+        self.now = now;
         if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
             return true;
         }
@@ -164,7 +166,7 @@ impl Conversation {
                 self.refuse_server(id, code::REQUEST, &text.reason);
             }
             (None, Some(id)) => match self.asked(id) {
-                Some(ask) => self.fail_fetch(ask, &reason, now),
+                Some(ask) => self.end_ask(ask, &reason),
                 None => {
                     if let Some(pending) = self.pending.answer(id) {
                         self.fail_request(id, &pending, &reason);
@@ -200,14 +202,8 @@ impl Conversation {
         self.refuse(pending.stream, Some(own.as_ref().unwrap_or(id)), code::INTERNAL, reason);
     }
 
-    fn decide_server(
-        &mut self,
-        origin: Origin,
-        part: &Part<'_>,
-        rules: &Rules,
-        budget: &mut Budget,
-    ) -> (Destination, PartFate) {
-        let to = match origin {
+    fn decide_server(&mut self, part: &Part<'_>, budget: &mut Budget) -> (Destination, PartFate) {
+        let to = match part.origin {
             Origin::Pipe if matches!(self.link, Link::Pipe | Link::Endpoint) => {
                 Destination::Client(StreamId::PIPE)
             }
@@ -217,18 +213,15 @@ impl Conversation {
             }
         };
         match &part.envelope.kind {
-            Kind::Response(id) => {
-                let id = part.id.unwrap_or(id);
-                self.answer(origin, to, id, part, rules, budget)
-            }
+            Kind::Response(id) => self.answer(to, part.id.unwrap_or(id), part, budget),
             Kind::Notification(Method::ToolsChanged) => {
                 self.catalog.invalidate();
                 let (to, edits) = self.route(to, part);
                 (to, edited(part, edits))
             }
-            Kind::Notification(Method::TaskStatus) if rules.settings.inspects_results() => {
+            Kind::Notification(Method::TaskStatus) if part.rules.settings.inspects_results() => {
                 let (to, edits) = self.route(to, part);
-                self.task_status(to, edits, part, rules, budget)
+                self.task_status(to, edits, part, budget)
             }
             // There is no client that it could be for.
             Kind::Request(id, _) if self.link == Link::Shared => {
@@ -236,7 +229,9 @@ impl Conversation {
                 (to, PartFate::Dropped)
             }
             // No request is waiting for it.
-            Kind::Other if part.envelope.result.is_some() && rules.settings.is_inspecting() => {
+            Kind::Other
+                if part.envelope.result.is_some() && part.rules.settings.is_inspecting() =>
+            {
                 (to, PartFate::Dropped)
             }
             _ => {
@@ -286,32 +281,29 @@ impl Conversation {
 
     /// Answers the request `id` of the server with an error.
     fn refuse_server(&mut self, id: &Id, code: i32, reason: &str) {
-        let error = json!({ "code": code, "message": reason });
+        let error = error_object(code, reason, None);
         // The request was not translated, so its answer is not either.
-        self.send_untranslated(StreamId::PIPE, Frame::error(id, &error.to_string()));
+        self.send_untranslated(StreamId::PIPE, Frame::error(id, &error));
     }
 
     fn answer(
         &mut self,
-        origin: Origin,
         to: Destination,
         id: &Id,
         part: &Part<'_>,
-        rules: &Rules,
         budget: &mut Budget,
     ) -> (Destination, PartFate) {
-        if let (Origin::Pipe, Some(ask)) = (origin, self.asked(id)) {
-            let now = self.now;
+        if let (Origin::Pipe, Some(ask)) = (part.origin, self.asked(id)) {
             match part.envelope.result {
                 Some(result) => {
                     let result = part.text.slice_ref(result.text(part.text));
-                    self.on_own_answer(ask, Some(result), now);
+                    self.take_own_answer(ask, Some(result));
                 }
-                None => self.fail_fetch(ask, &error_reason(part.text), now),
+                None => self.end_ask(ask, &error_reason(part.text)),
             }
             return (to, PartFate::Dropped);
         }
-        let pending = match origin {
+        let pending = match part.origin {
             Origin::Pipe => self.pending.answer(id),
             // A client that goes by ids would take it for the answer to another request.
             Origin::Stream(stream) | Origin::Resumed(stream)
@@ -324,12 +316,12 @@ impl Conversation {
             Origin::Listening(_) => self.pending.answer_anywhere(id),
         };
         let Some(pending) = pending else {
-            return self.unexpected(origin, to, id, part, rules);
+            return self.unexpected(to, id, part);
         };
         if pending.is_abandoned {
             return (to, PartFate::Dropped);
         }
-        let to = match (origin, to) {
+        let to = match (part.origin, to) {
             (Origin::Pipe, _) => Destination::Answer(pending.stream),
             (_, Destination::Client(stream)) => Destination::Answer(stream),
             (_, to) => to,
@@ -344,7 +336,7 @@ impl Conversation {
             return (to, edited(part, edits));
         };
         let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or_else(|| id.clone());
-        self.result(pending, Checked { part, result, edits, id: Some(id), to }, rules, budget)
+        self.result(pending, Checked { part, result, edits, id: Some(id), to }, budget)
     }
 
     /// Decides about the result of a request.
@@ -352,10 +344,10 @@ impl Conversation {
         &mut self,
         pending: Pending,
         checked: Checked<'_>,
-        rules: &Rules,
         budget: &mut Budget,
     ) -> (Destination, PartFate) {
         let (part, to) = (checked.part, checked.to);
+        let settings = &part.rules.settings;
         let text = checked.result.text(part.text);
         let refused = |message: &str| replaced(error(checked.id.as_ref(), code::INTERNAL, message));
         match pending.purpose {
@@ -370,25 +362,25 @@ impl Conversation {
                 let others = self.catalog.names_before(&caller, &audience, request);
                 let result = part.text.slice_ref(text);
                 let check = Check::Page { request, others, result, audience: audience.clone() };
-                return self.check_later(&checked, check, Then::List { caller, audience });
+                return self.check_later(checked, check, AnswerPurpose::List { caller, audience });
             }
-            Purpose::Call { tool, revision } if rules.settings.inspects_results() => {
-                let then = Then::Call { tool, revision, span: pending.span };
-                return self.check_result(checked, then, rules, budget);
+            Purpose::Call { tool, revision } if settings.inspects_results() => {
+                let call = AnsweredCall { tool, revision, span: pending.span };
+                return self.check_result(checked, call, budget);
             }
             Purpose::UnknownTask { is_result }
-                if rules.settings.may_refuse_results() && (is_result || holds_result(text)) =>
+                if settings.may_refuse_results() && (is_result || holds_result(text)) =>
             {
                 return (to, refused(UNKNOWN_TASK));
             }
-            Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
+            Purpose::Task { tool, revision } if settings.inspects_results() => {
                 let inner = match Task::read(text) {
                     Ok(task) => task.and_then(|task| Span::locate(part.text, task.result?)),
                     Err(wrong) => return (to, refused(&self.report_task(&wrong))),
                 };
                 if let Some(result) = inner {
-                    let then = Then::Call { tool, revision, span: None };
-                    return self.check_result(Checked { result, ..checked }, then, rules, budget);
+                    let call = AnsweredCall { tool, revision, span: None };
+                    return self.check_result(Checked { result, ..checked }, call, budget);
                 }
             }
             _ => pending.end_result(),
@@ -405,29 +397,22 @@ impl Conversation {
     }
 
     /// Decides about an answer to a request that is not pending.
-    fn unexpected(
-        &self,
-        origin: Origin,
-        to: Destination,
-        id: &Id,
-        part: &Part<'_>,
-        rules: &Rules,
-    ) -> (Destination, PartFate) {
-        let is_own = AskId::of_answer(id).is_some();
+    fn unexpected(&self, to: Destination, id: &Id, part: &Part<'_>) -> (Destination, PartFate) {
+        let settings = &part.rules.settings;
         let is_result = part.envelope.result.is_some();
-        let is_inspecting = rules.settings.is_inspecting();
-        if self.link.splits_batches() || is_own {
+        if self.link.splits_batches() || AskId::of_answer(id).is_some() {
             return (to, PartFate::Dropped);
         }
+        let is_own_stream = matches!(part.origin, Origin::Pipe | Origin::Stream(_));
         // Another replica has seen the call.
-        if is_result && rules.settings.is_replica() && !is_own_stream(origin) {
-            if rules.settings.may_refuse_results() {
+        if is_result && settings.is_replica() && !is_own_stream {
+            if settings.may_refuse_results() {
                 let refusal = error(Some(id), code::INTERNAL, RESUMED_ELSEWHERE);
                 return (to, replaced(refusal));
             }
             return (to, PartFate::Same);
         }
-        if is_result && is_inspecting {
+        if is_result && settings.is_inspecting() {
             let id: String = id.to_string().chars().take(SHOWN).collect();
             let text = format!("server: dropped an answer to request {id}, which is not pending");
             self.report(Event::info(text));
@@ -442,7 +427,6 @@ impl Conversation {
         to: Destination,
         edits: Vec<(Span, String)>,
         part: &Part<'_>,
-        rules: &Rules,
         budget: &mut Budget,
     ) -> (Destination, PartFate) {
         let task = match Task::of_params(part.text, part.envelope) {
@@ -456,7 +440,7 @@ impl Conversation {
         let result = task.and_then(|task| Span::locate(part.text, task.result?));
         let Some(result) = result else { return (to, edited(part, edits)) };
         let Some((tool, revision)) = call else {
-            if rules.settings.may_refuse_results() {
+            if part.rules.settings.may_refuse_results() {
                 let text = "server: withheld the result of a task that the guard does not know";
                 self.server.report_event_once(Event::error(text));
                 return (to, PartFate::Dropped);
@@ -464,63 +448,59 @@ impl Conversation {
             return (to, edited(part, edits));
         };
         let checked = Checked { part, result, edits, id: None, to };
-        let then = Then::Call { tool, revision, span: None };
-        self.check_result(checked, then, rules, budget)
+        self.check_result(checked, AnsweredCall { tool, revision, span: None }, budget)
     }
 
     /// Checks a result now if it is small, else in a job.
     fn check_result(
         &mut self,
         checked: Checked<'_>,
-        then: Then,
-        rules: &Rules,
+        call: AnsweredCall,
         budget: &mut Budget,
     ) -> (Destination, PartFate) {
-        let Then::Call { tool, revision, span } = then else {
-            return (checked.to, PartFate::Dropped);
-        };
         let Checked { part, result, to, .. } = checked;
         let text = result.text(part.text);
-        let check = ResultCheck {
-            server: &self.server,
-            rules,
-            tool: tool.as_ref(),
-            revision: &revision,
-            span: span.as_ref(),
-        };
         // The outline is of the whole result of the message.
         let outline = part.outline.filter(|_| part.envelope.result == Some(result));
-        if let Ok(done) = check.check(text, outline, budget) {
-            for task in &done.tasks {
-                self.tasks.insert(task, tool.clone(), revision.clone());
+        match call.check(&self.server, part.rules).check(text, outline, budget) {
+            Ok(done) => {
+                self.end_call(&call, &done, text);
+                (to, replaced_in(part, checked.edits, result, done.replacement))
             }
-            if let Some(span) = &span {
-                end_span(span, rules, done.replacement.as_deref().unwrap_or(text));
+            Err(OutOfBudget) => {
+                let result = part.text.slice_ref(text);
+                let check = Check::Result { call: call.clone(), result };
+                self.check_later(checked, check, AnswerPurpose::Call(call))
             }
-            return (to, replaced_in(part, checked.edits, result, done.replacement));
         }
-        let check = Check::Result {
-            tool: tool.clone(),
-            result: part.text.slice_ref(text),
-            revision: revision.clone(),
-            span: span.clone(),
-        };
-        self.check_later(&checked, check, Then::Call { tool, revision, span })
+    }
+
+    /// Remembers the tasks that a call created, and ends its span. `text` is the result as the server wrote it.
+    fn end_call(&mut self, call: &AnsweredCall, done: &CheckedResult, text: &str) {
+        for task in &done.tasks {
+            self.tasks.insert(task, call.tool.clone(), call.revision.clone());
+        }
+        if let Some(span) = &call.span {
+            if self.server.rules().settings.export_values {
+                span.set_result(done.replacement.as_deref().unwrap_or(text));
+            }
+            span.end_result();
+        }
     }
 
     /// Starts a job for a part, which is held until then.
     fn check_later(
         &mut self,
-        checked: &Checked<'_>,
+        checked: Checked<'_>,
         check: Check,
-        then: Then,
+        purpose: AnswerPurpose,
     ) -> (Destination, PartFate) {
         let Checked { part, result, edits, id, to } = checked;
         let stream = match to {
             Destination::Answer(stream) | Destination::Client(stream)
-                if *stream != StreamId::PIPE =>
+                if stream != StreamId::PIPE =>
             {
-                Some(*stream)
+                Some(stream)
             }
             _ => None,
         };
@@ -528,38 +508,60 @@ impl Conversation {
             ticket: part.ticket,
             index: part.index,
             part: part.envelope.clone(),
-            result: *result,
-            edits: edits.clone(),
+            result,
+            edits,
             defaults: part.defaults,
-            id: id.clone(),
-            then,
+            id,
+            purpose,
         };
         self.start_job(stream, check, JobPurpose::Answer(answer));
-        (*to, PartFate::Waiting)
+        (to, PartFate::Waiting)
     }
-}
 
-impl Conversation {
     /// Ends the wait for a part of the server that a job has checked.
-    pub(super) fn conclude_answer(&mut self, part: HeldAnswer, outcome: JobOutcome) {
-        let HeldAnswer { ticket, index, part: envelope, result, edits, defaults, id, then } = part;
-        let failed = |message: &str| replaced(error(id.as_ref(), code::INTERNAL, message));
-        let replacement = match (outcome, then) {
-            (JobOutcome::Result(done), Then::Call { tool, revision, span }) => {
-                for task in &done.tasks {
-                    self.tasks.insert(task, tool.clone(), revision.clone());
-                }
-                if let Some(span) = &span {
-                    let own = || self.held_text(ticket).map_or("", |text| result.text(text));
-                    let text = done.replacement.as_deref();
-                    end_span(span, &self.server.rules(), text.unwrap_or_else(own));
-                }
+    pub(super) fn conclude_answer(&mut self, answer: HeldAnswer, outcome: JobOutcome) {
+        let (ticket, index) = (answer.ticket, answer.index);
+        let text = self.held_text(ticket).cloned().unwrap_or_default();
+        let fate = self.take_outcome(&answer, outcome, &text).and_then(|replacement| {
+            let server = self.server.clone();
+            let part = Part {
+                ticket,
+                index,
+                origin: Origin::Pipe,
+                rules: &server.rules(),
+                text: &text,
+                envelope: &answer.part,
+                outline: None,
+                id: None,
+                defaults: answer.defaults,
+            };
+            match replaced_in(&part, answer.edits, answer.result, replacement) {
+                PartFate::Dropped => Err(UNCHECKED.to_owned()),
+                fate => Ok(fate),
+            }
+        });
+        let failed =
+            |message: String| replaced(error(answer.id.as_ref(), code::INTERNAL, &message));
+        self.settle(ticket, index, fate.unwrap_or_else(failed));
+    }
+
+    /// Returns the text that takes the place of the result of a held part, which stands in `text`; fails with what the
+    /// client is told in its place.
+    fn take_outcome(
+        &mut self,
+        answer: &HeldAnswer,
+        outcome: JobOutcome,
+        text: &ByteString,
+    ) -> Result<Option<String>, String> {
+        match (outcome, &answer.purpose) {
+            (JobOutcome::Result(done), AnswerPurpose::Call(call)) => {
+                self.end_call(call, &done, answer.result.text(text));
                 Ok(done.replacement)
             }
-            (JobOutcome::Page(page), Then::List { caller, audience }) => {
+            (JobOutcome::Page(page), AnswerPurpose::List { caller, audience }) => {
                 self.has_told_change = false;
                 if let Some((page, tools)) = page.tools {
-                    self.catalog.add_page(&caller, &audience, page, tools);
+                    self.catalog.add_page(caller, audience, page, tools);
                 }
                 match page.fate {
                     PageFate::Same => Ok(None),
@@ -567,28 +569,15 @@ impl Conversation {
                     PageFate::Refused(message) => Err(message),
                 }
             }
-            (JobOutcome::Failed(reason), then) => {
-                if let Then::Call { span: Some(span), .. } = then {
+            (JobOutcome::Failed(reason), purpose) => {
+                if let AnswerPurpose::Call(AnsweredCall { span: Some(span), .. }) = purpose {
                     span.set_withheld();
                     span.end_error(code::INTERNAL.into());
                 }
                 Err(format!("{UNCHECKED}: {reason}"))
             }
             _ => Err(UNCHECKED.to_owned()),
-        };
-        let fate = match replacement {
-            Err(message) => failed(&message),
-            Ok(replacement) => {
-                let Some(text) = self.held_text(ticket) else { return };
-                let (envelope, outline, id) = (&envelope, None, None);
-                let part = Part { ticket, index, text, envelope, outline, id, defaults };
-                match replaced_in(&part, edits, result, replacement) {
-                    PartFate::Dropped => failed(UNCHECKED),
-                    fate => fate,
-                }
-            }
-        };
-        self.settle(ticket, index, fate);
+        }
     }
 }
 
@@ -597,14 +586,9 @@ fn holds_result(text: &str) -> bool {
     members(text, ["result"]).map_or(true, |[result]| result.is_some())
 }
 
-/// Whether a message came as the response to a request that is known.
-fn is_own_stream(origin: Origin) -> bool {
-    matches!(origin, Origin::Pipe | Origin::Stream(_))
-}
-
 /// Why a request of the guard itself failed, where the server answered it with this error.
 fn error_reason(text: &str) -> String {
-    let message = members(text, ["error"]).ok().and_then(|[error]| error_message(error?.get()));
+    let message = members(text, ["error"]).ok().and_then(|[error]| error_message(error?));
     match message {
         Some(message) => {
             let message: String = message.chars().take(200).collect();
@@ -612,14 +596,6 @@ fn error_reason(text: &str) -> String {
         }
         None => "the server answered with an error".to_owned(),
     }
-}
-
-/// Ends the span of a call whose result leaves as `text`.
-fn end_span(span: &CallSpan, rules: &Rules, text: &str) {
-    if rules.settings.export_values {
-        span.set_result(text);
-    }
-    span.end_result();
 }
 
 /// A part with `edits`, and with what its result gets beside.

@@ -7,13 +7,14 @@ use bytestring::ByteString;
 use toolbond_contract::{Contract, Revision};
 use toolbond_targets::{UsedNames, View};
 
+use super::running::AnsweredCall;
 use crate::audience::Audience;
-use crate::contract::arguments::{ArgumentCheck, CheckedArguments};
+use crate::contract::arguments::{ArgumentCheck, CheckedArguments, restore_bytes};
 use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
-use crate::contract::catalog::{PageRequest, Tool};
+use crate::contract::catalog::PageRequest;
 use crate::contract::list::{CheckedPage, PageCheck};
-use crate::contract::result::{CheckedResult, ResultCheck};
-use crate::contract::view::{Unrestored, restore_arguments};
+use crate::contract::param_headers::ParamHeaders;
+use crate::contract::result::CheckedResult;
 use crate::environment::{Bundle, CallSpan};
 use crate::message::INLINE_BYTES;
 use crate::server::{Rules, Server};
@@ -37,25 +38,21 @@ pub struct Job {
 pub(super) enum Check {
     Arguments {
         contract: Contract,
+        view: Option<Arc<View>>,
+        headers: Option<Arc<ParamHeaders>>,
         arguments: Option<ByteString>,
         revision: Revision,
         span: Option<CallSpan>,
     },
     Result {
-        tool: Option<Tool>,
+        call: AnsweredCall,
         result: ByteString,
-        revision: Revision,
-        span: Option<CallSpan>,
     },
     Page {
         request: PageRequest,
         others: UsedNames,
         result: ByteString,
         audience: Audience,
-    },
-    Restore {
-        view: Arc<View>,
-        arguments: ByteString,
     },
 }
 
@@ -65,8 +62,6 @@ pub enum JobOutcome {
     Arguments(CheckedArguments),
     Result(CheckedResult),
     Page(CheckedPage),
-    /// The arguments of a call, where they are not those of the client.
-    Restored(Result<Option<String>, Unrestored>),
     /// The check could not be run to its end.
     Failed(&'static str),
 }
@@ -93,20 +88,20 @@ impl Job {
         match &self.check {
             Check::Arguments { arguments, .. } => arguments.as_ref().map_or(0, |it| it.len()),
             Check::Result { result, .. } | Check::Page { result, .. } => result.len(),
-            Check::Restore { arguments, .. } => arguments.len(),
         }
     }
 
     /// The bytes that parsed values may take while it runs, at most `cap`.
     pub fn memory(&self, cap: usize) -> usize {
         let bytes = match &self.check {
-            Check::Arguments { arguments, .. } => {
-                arguments.as_ref().map_or(0, |it| value_bytes(it))
+            Check::Arguments { arguments: None, .. } => 0,
+            Check::Arguments { arguments: Some(arguments), view: Some(_), .. } => {
+                restore_bytes(arguments)
             }
+            Check::Arguments { arguments: Some(arguments), .. } => value_bytes(arguments),
             Check::Result { result, .. } => value_bytes(result),
             // The text and the value of each tool, and the shaped copy.
             Check::Page { result, .. } => 3 * value_bytes(result),
-            Check::Restore { arguments, .. } => restore_bytes(arguments),
         };
         if bytes <= INLINE_BYTES { 0 } else { bytes.min(cap) }
     }
@@ -125,22 +120,15 @@ impl Job {
     pub fn run(&self, mut budget: Budget) -> Result<JobOutcome, OutOfBudget> {
         let (server, rules) = (&*self.server, &*self.rules);
         Ok(match &self.check {
-            Check::Arguments { contract, arguments, revision, span } => {
+            Check::Arguments { contract, view, headers, arguments, revision, span } => {
+                let (view, headers, span) = (view.as_deref(), headers.as_deref(), span.as_ref());
                 let check =
-                    ArgumentCheck { server, rules, contract, revision, span: span.as_ref() };
+                    ArgumentCheck { server, rules, contract, view, headers, revision, span };
                 JobOutcome::Arguments(check.check(arguments.as_deref(), &mut budget)?)
             }
-            Check::Result { tool, result, revision, span } => {
-                let (tool, span) = (tool.as_ref(), span.as_ref());
-                let check = ResultCheck { server, rules, tool, revision, span };
+            Check::Result { call, result } => {
+                let check = call.check(server, rules);
                 JobOutcome::Result(check.check(result, None, &mut budget)?)
-            }
-            // What is too large to be restored is checked as it came.
-            Check::Restore { arguments, .. } if restore_bytes(arguments) > budget.memory => {
-                JobOutcome::Restored(Ok(None))
-            }
-            Check::Restore { view, arguments } => {
-                JobOutcome::Restored(restore_arguments(view, arguments))
             }
             Check::Page { request, others, result, audience } => {
                 let may_wait = !self.has_waited.load(Ordering::Relaxed);
@@ -151,9 +139,4 @@ impl Job {
             }
         })
     }
-}
-
-/// The bytes of the values of `arguments` before and after they are restored, and of the new text.
-fn restore_bytes(arguments: &str) -> usize {
-    value_bytes(arguments).saturating_mul(3)
 }

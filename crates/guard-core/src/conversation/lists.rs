@@ -24,14 +24,14 @@ use crate::server::Rules;
 
 impl Conversation {
     /// Why the list for `call` failed a moment ago, so that it is not worth asking again.
-    pub(super) fn recent_failure(&self, call: &WaitingCall, now: Instant) -> Option<ListFailure> {
+    pub(super) fn recent_failure(&self, call: &WaitingCall) -> Option<ListFailure> {
         if self.fetcher.failed.is_empty() {
             return None;
         }
         let requester = Requester::of(call);
         let mut failed = self.fetcher.failed.iter();
         let failed = failed.find(|failed| {
-            failed.until > now
+            failed.until > self.now
                 && self.catalog.is_unchanged_since(failed.page)
                 && failed.requester.is(&requester)
         })?;
@@ -39,12 +39,7 @@ impl Conversation {
     }
 
     /// Lets `call` wait for the tool list, which is requested unless that was done already.
-    pub(super) fn fetch_tools(
-        &mut self,
-        mut call: WaitingCall,
-        rules: &Rules,
-        now: Instant,
-    ) -> PartFate {
+    pub(super) fn fetch_tools(&mut self, mut call: WaitingCall, rules: &Rules) -> PartFate {
         let requester = Requester::of(&call);
         call.waits += 1;
         let mut running = self.fetcher.running.iter_mut();
@@ -61,11 +56,11 @@ impl Conversation {
             Err(reason) => {
                 self.report_failure(&requester, reason);
                 call.failure = Some(ListFailure { ask: None, reason: reason.into() });
-                return self.decide_call(call, rules, &mut Budget::inline(), now);
+                return self.decide_call(call, rules, &mut Budget::inline());
             }
         };
         let timeout = rules.settings.list_timeout;
-        let page = self.catalog.request_page(None, now);
+        let page = self.catalog.request_page(None, self.now);
         self.fetcher.running.push(Fetch {
             ask,
             stream: call.stream,
@@ -76,34 +71,34 @@ impl Conversation {
             is_asked: false,
             silent_since: None,
             tries: 1,
-            deadline: now + timeout,
+            deadline: self.now + timeout,
             timeout,
             waiting: vec![call],
         });
-        self.start_fetches(now);
+        self.start_fetches();
         PartFate::Waiting
     }
 
     /// Requests the lists that wait in line, as far as there is room.
-    fn start_fetches(&mut self, now: Instant) {
+    fn start_fetches(&mut self) {
         while self.fetcher.running.len() - self.fetcher.in_line() < MAX_RUNNING
             && let Some(next) = self.fetcher.running.iter().find(|fetch| !fetch.is_asked)
         {
-            self.request_page(next.ask, now);
+            self.request_page(next.ask);
         }
     }
 
     /// Requests the next page of the list that `ask` was the last request for.
-    fn request_page(&mut self, ask: AskId, now: Instant) {
+    fn request_page(&mut self, ask: AskId) {
         let next = AskId::new(&self.server);
         let mut running = self.fetcher.running.iter_mut();
         let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
         let Some(next) = next else {
-            return self.fail_fetch(ask, "the system has no random numbers", now);
+            return self.end_ask(ask, "the system has no random numbers");
         };
-        (fetch.ask, fetch.is_asked, fetch.silent_since) = (next, true, Some(now));
+        (fetch.ask, fetch.is_asked, fetch.silent_since) = (next, true, Some(self.now));
         let cursor = fetch.pages.cursor.as_deref();
-        fetch.page = self.catalog.request_page(cursor, now);
+        fetch.page = self.catalog.request_page(cursor, self.now);
         let request = list_request(&next.to_id(), cursor, fetch.requester.about.as_deref());
         let stream = fetch.stream;
         if self.link.asks_apart() {
@@ -116,11 +111,16 @@ impl Conversation {
 
     /// Takes the answer to a request of the guard itself: its result, or `None` for an error.
     pub fn on_own_answer(&mut self, ask: AskId, result: Option<ByteString>, now: Instant) {
+        self.now = now;
+        self.take_own_answer(ask, result);
+    }
+
+    pub(super) fn take_own_answer(&mut self, ask: AskId, result: Option<ByteString>) {
         let mut running = self.fetcher.running.iter_mut();
         let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
         fetch.silent_since = None;
         let Some(result) = result else {
-            return self.fail_fetch(ask, "the server answered with an error", now);
+            return self.end_ask(ask, "the server answered with an error");
         };
         let Requester { caller, audience, .. } = fetch.requester.clone();
         let request = fetch.page;
@@ -130,22 +130,22 @@ impl Conversation {
     }
 
     /// Takes a checked page, and requests the next one or resumes the calls that wait.
-    pub(super) fn take_own_page(&mut self, ask: AskId, page: CheckedPage, now: Instant) {
+    pub(super) fn take_own_page(&mut self, ask: AskId, page: CheckedPage) {
         let mut running = self.fetcher.running.iter_mut();
         let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
         let Requester { caller, audience, .. } = &fetch.requester;
         let Some((added, tools)) = page.tools else {
-            return self.fail_fetch(ask, "the answer of the server is not a list of tools", now);
+            return self.end_ask(ask, "the answer of the server is not a list of tools");
         };
         self.catalog.add_page(caller, audience, added, tools);
         match fetch.pages.advance(page.next) {
-            Ok(true) => return self.request_page(ask, now),
+            Ok(true) => return self.request_page(ask),
             Ok(false) if self.catalog.is_unchanged_since(fetch.first) => {}
             Ok(false) if fetch.tries < TRIES => {
                 fetch.tries += 1;
                 fetch.pages = Pages::default();
-                fetch.first = self.catalog.request_page(None, now);
-                return self.request_page(ask, now);
+                fetch.first = self.catalog.request_page(None, self.now);
+                return self.request_page(ask);
             }
             Ok(false) => {
                 self.catalog.accept_stale(caller, audience);
@@ -161,16 +161,21 @@ impl Conversation {
             }
         }
         let waiting = self.fetcher.take(ask).map(|fetch| fetch.waiting);
-        self.resume_calls(waiting.unwrap_or_default(), now);
-        self.start_fetches(now);
+        self.resume_calls(waiting.unwrap_or_default());
+        self.start_fetches();
     }
 
     /// Gives up the request `ask` of the guard itself, and with it the list. Only the calls that wait for this list learn
     /// of it.
     pub fn fail_fetch(&mut self, ask: AskId, reason: &str, now: Instant) {
+        self.now = now;
+        self.end_ask(ask, reason);
+    }
+
+    pub(super) fn end_ask(&mut self, ask: AskId, reason: &str) {
         if let Some(fetch) = self.fetcher.take(ask) {
-            self.end_fetch(fetch, reason, now);
-            self.start_fetches(now);
+            self.end_fetch(fetch, reason);
+            self.start_fetches();
         }
     }
 
@@ -181,7 +186,7 @@ impl Conversation {
         let late = |fetch: &mut Fetch| fetch.deadline <= now;
         for fetch in self.fetcher.running.extract_if(.., late).collect::<Vec<_>>() {
             if !fetch.is_asked {
-                self.end_fetch(fetch, "too many tool lists are being fetched", now);
+                self.end_fetch(fetch, "too many tool lists are being fetched");
                 continue;
             }
             self.stop_asking(fetch.ask);
@@ -196,9 +201,9 @@ impl Conversation {
             if self.fetcher.failed.len() > MAX_FAILED {
                 self.fetcher.failed.pop_front();
             }
-            self.end_fetch(fetch, &reason, now);
+            self.end_fetch(fetch, &reason);
         }
-        self.start_fetches(now);
+        self.start_fetches();
         for _ in 0..self.fetcher.in_line() {
             let silent =
                 self.fetcher.running.iter().filter_map(|it| Some((it.silent_since?, it.ask)));
@@ -207,17 +212,17 @@ impl Conversation {
                 break;
             };
             self.stop_asking(ask);
-            self.fail_fetch(ask, MADE_ROOM, now);
+            self.end_ask(ask, MADE_ROOM);
         }
     }
 
-    fn end_fetch(&mut self, fetch: Fetch, reason: &str, now: Instant) {
+    fn end_fetch(&mut self, fetch: Fetch, reason: &str) {
         self.report_failure(&fetch.requester, reason);
         let mut waiting = fetch.waiting;
         for call in &mut waiting {
             call.failure = Some(ListFailure { ask: Some(fetch.ask), reason: reason.into() });
         }
-        self.resume_calls(waiting, now);
+        self.resume_calls(waiting);
     }
 
     fn report_failure(&self, requester: &Requester, reason: &str) {
@@ -245,7 +250,7 @@ impl Conversation {
     }
 
     /// Forgets the calls of a client that has left, and the lists that nobody else waits for.
-    pub(super) fn forget_calls(&mut self, stream: StreamId, now: Instant) {
+    pub(super) fn forget_calls(&mut self, stream: StreamId) {
         let held = &mut self.held;
         for fetch in &mut self.fetcher.running {
             fetch.waiting.retain(|call| {
@@ -264,7 +269,7 @@ impl Conversation {
                 self.stop_asking(fetch.ask);
             }
         }
-        self.start_fetches(now);
+        self.start_fetches();
     }
 
     /// Answers the calls that wait for a list with an error: the server will not send it.
@@ -288,13 +293,13 @@ impl Conversation {
     }
 
     /// Decides about calls that waited for a list.
-    fn resume_calls(&mut self, waiting: Vec<WaitingCall>, now: Instant) {
+    fn resume_calls(&mut self, waiting: Vec<WaitingCall>) {
         let server = self.server.clone();
         let rules = server.rules();
         let mut budget = Budget::inline();
         for call in waiting {
             let (ticket, index) = (call.ticket, call.index);
-            let fate = self.decide_call(call, &rules, &mut budget, now);
+            let fate = self.decide_call(call, &rules, &mut budget);
             self.settle(ticket, index, fate);
         }
     }

@@ -10,18 +10,18 @@ use super::waiting_call::WaitingCall;
 use crate::audience::Audience;
 use crate::caller::Caller;
 use crate::contract::catalog::Tool;
+use crate::contract::result::ResultCheck;
 use crate::environment::CallSpan;
 use crate::era::Defaults;
 use crate::json::edit::Span;
 use crate::message::{Envelope, Id};
+use crate::server::{Rules, Server};
 
 /// What a finished job was for.
 #[derive(Debug)]
 pub(super) enum JobPurpose {
     /// The arguments of a call.
     Call(WaitingCall, Tool),
-    /// The arguments of a call of a view, as the tool takes them.
-    Restore(WaitingCall, Tool),
     /// An answer of the server.
     Answer(HeldAnswer),
     /// A page that the guard requested itself.
@@ -41,16 +41,33 @@ pub(super) struct HeldAnswer {
     pub(super) defaults: Defaults,
     /// The request that it answers.
     pub(super) id: Option<Id>,
-    pub(super) then: Then,
+    pub(super) purpose: AnswerPurpose,
 }
 
-/// What to do with a checked answer, beside sending it.
+/// What the server has answered.
 #[derive(Debug)]
-pub(super) enum Then {
-    /// Remember the tasks that it created, and end the span.
-    Call { tool: Option<Tool>, revision: Revision, span: Option<CallSpan> },
-    /// Add the page to the catalog.
-    List { caller: Caller, audience: Audience },
+pub(super) enum AnswerPurpose {
+    Call(AnsweredCall),
+    /// A request for a page of the tool list.
+    List {
+        caller: Caller,
+        audience: Audience,
+    },
+}
+
+/// A call whose result is checked.
+#[derive(Clone, Debug)]
+pub(super) struct AnsweredCall {
+    pub(super) tool: Option<Tool>,
+    pub(super) revision: Revision,
+    pub(super) span: Option<CallSpan>,
+}
+
+impl AnsweredCall {
+    pub(super) fn check<'a>(&'a self, server: &'a Server, rules: &'a Rules) -> ResultCheck<'a> {
+        let Self { tool, revision, span } = self;
+        ResultCheck { server, rules, tool: tool.as_ref(), revision, span: span.as_ref() }
+    }
 }
 
 #[derive(Debug)]

@@ -18,10 +18,10 @@ use super::pending::{Key, Pending, PendingRequests, Purpose};
 use super::running::{HeldAnswer, JobPurpose, RunningJob};
 use super::waiting_call::WaitingCall;
 use crate::caller::Caller;
+use crate::contract::arguments::CheckedArguments;
 use crate::contract::catalog::{Catalog, Lookup, Tool};
 use crate::contract::list::HIDDEN;
 use crate::contract::tasks::Tasks;
-use crate::contract::view::Unrestored;
 use crate::environment::Record;
 use crate::era::Bridge;
 use crate::event::Event;
@@ -113,31 +113,21 @@ impl Conversation {
         let Some(RunningJob { purpose, .. }) = self.jobs.remove(&job) else { return };
         match purpose {
             JobPurpose::Call(call, tool) => {
+                let (ticket, index) = (call.ticket, call.index);
                 let checked = match outcome {
                     JobOutcome::Arguments(checked) => checked,
-                    JobOutcome::Failed(reason) => call.failure(reason),
-                    _ => call.failure("the check failed"),
+                    JobOutcome::Failed(reason) => CheckedArguments::Failed(reason.to_owned()),
+                    _ => CheckedArguments::Failed("the check failed".to_owned()),
                 };
-                self.conclude_call(call, tool, checked, now);
+                let server = self.server.clone();
+                let fate = self.conclude_check(call, tool, checked, &server.rules());
+                self.settle(ticket, index, fate);
             }
-            JobPurpose::Restore(call, tool) => match outcome {
-                JobOutcome::Restored(Ok(arguments)) => {
-                    self.resume_restored(call, tool, arguments, now);
-                }
-                outcome => {
-                    let checked = call.failure(match &outcome {
-                        JobOutcome::Restored(Err(Unrestored { reason })) => reason,
-                        JobOutcome::Failed(reason) => reason,
-                        _ => "the check failed",
-                    });
-                    self.conclude_call(call, tool, checked, now);
-                }
-            },
             JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
             JobPurpose::OwnPage(ask) => match outcome {
-                JobOutcome::Page(page) => self.take_own_page(ask, page, now),
-                JobOutcome::Failed(reason) => self.fail_fetch(ask, reason, now),
-                _ => self.fail_fetch(ask, "the check failed", now),
+                JobOutcome::Page(page) => self.take_own_page(ask, page),
+                JobOutcome::Failed(reason) => self.end_ask(ask, reason),
+                _ => self.end_ask(ask, "the check failed"),
             },
         }
     }
@@ -146,7 +136,7 @@ impl Conversation {
     /// are remembered, because the client may come back for their answers.
     pub fn close_stream(&mut self, stream: StreamId, may_resume: bool, now: Instant) {
         self.now = now;
-        self.abandon_jobs(stream, now);
+        self.abandon_jobs(stream);
         for (key, serial) in self.posted.remove(&stream).unwrap_or_default() {
             if let Some(pending) = self.pending.current(&key, serial) {
                 pending.end_cancelled();
@@ -269,10 +259,10 @@ impl Conversation {
     }
 
     /// Finds the tool that is called.
-    pub(super) fn find_tool(&mut self, rules: &Rules, call: &WaitingCall, now: Instant) -> Lookup {
+    pub(super) fn find_tool(&mut self, rules: &Rules, call: &WaitingCall) -> Lookup {
         let WaitingCall { caller, audience, name, .. } = call;
         let catalog = self.catalog.under(rules.generation);
-        if rules.settings.is_replica() && catalog.is_older(caller, audience, MAX_AGE, now) {
+        if rules.settings.is_replica() && catalog.is_older(caller, audience, MAX_AGE, self.now) {
             catalog.expire(caller, audience);
         }
         if rules.settings.is_hidden(&catalog.own_name(caller, audience, name)) {
@@ -299,7 +289,7 @@ impl Conversation {
     }
 
     /// Stops the jobs whose outcome nobody waits for any more.
-    pub(super) fn abandon_jobs(&mut self, stream: StreamId, now: Instant) {
+    pub(super) fn abandon_jobs(&mut self, stream: StreamId) {
         let is_own = |_: &JobId, job: &mut RunningJob| job.stream == Some(stream);
         let jobs: Vec<_> = self.jobs.extract_if(is_own).map(|(_, job)| job).collect();
         for RunningJob { purpose, abandoned, .. } in jobs {
@@ -312,14 +302,13 @@ impl Conversation {
                     self.settle(ticket, index, PartFate::Dropped);
                 }
                 JobPurpose::Answer(HeldAnswer { ticket, .. })
-                | JobPurpose::Call(WaitingCall { ticket, .. }, _)
-                | JobPurpose::Restore(WaitingCall { ticket, .. }, _) => {
+                | JobPurpose::Call(WaitingCall { ticket, .. }, _) => {
                     self.held.remove(&ticket);
                 }
                 JobPurpose::OwnPage(_) => {}
             }
         }
-        self.forget_calls(stream, now);
+        self.forget_calls(stream);
     }
 
     /// Answers open requests with an error: of `stream`, or of all streams.

@@ -12,7 +12,7 @@ use super::held::PartFate;
 use super::pending::Key;
 use crate::audience::Audience;
 use crate::caller::Caller;
-use crate::contract::arguments::{CheckedArguments, Clearance};
+use crate::contract::arguments::Clearance;
 use crate::contract::header_changes::HeaderChange;
 use crate::contract::param_headers::ParamHeaders;
 use crate::contract::refusal_text;
@@ -35,8 +35,6 @@ pub(super) struct WaitingCall {
     pub(super) name: String,
     pub(super) name_at: Span,
     pub(super) arguments: Option<ByteString>,
-    /// The arguments as the tool takes them, where the client called a view of it.
-    pub(super) restored: Option<ByteString>,
     pub(super) meta: Option<ByteString>,
     pub(super) caller: Caller,
     pub(super) audience: Audience,
@@ -61,13 +59,8 @@ pub(super) struct WaitingCall {
 }
 
 impl WaitingCall {
-    /// The arguments that are checked.
-    pub(super) fn arguments(&self) -> Option<&ByteString> {
-        self.restored.as_ref().or(self.arguments.as_ref())
-    }
-
-    /// What the server gets: the call under the name that the server has for the tool, and with the arguments of
-    /// `clearance` in place of those of the client if they were repaired.
+    /// Returns what the server gets: the call under the name that the server has for the tool, and with the arguments of
+    /// `clearance` in place of those of the client if they were restored or repaired.
     pub(super) fn to_send(
         &self,
         own_name: &str,
@@ -78,20 +71,14 @@ impl WaitingCall {
         if own_name != self.name {
             edits.push((self.name_at, Value::from(own_name).to_string()));
         }
-        let restored = || self.restored.as_ref().map(ToString::to_string);
-        if let Some(new) = clearance.into_repaired().or_else(restored) {
+        if let Some(new) = clearance.into_replacement() {
             let old = self.arguments.as_deref().ok_or(Misfit)?;
             edits.push((Span::locate(&self.text, old).ok_or(Misfit)?, new));
         }
         changed(&self.text, &self.part, Changes { edits, meta }, is_translated)
     }
 
-    /// The tool error for a call that could not be checked.
-    pub(super) fn failure(&self, reason: &str) -> CheckedArguments {
-        CheckedArguments::Refused(self.failure_text(reason))
-    }
-
-    /// [`WaitingCall::failure`] as JSON.
+    /// Returns the tool error for a call that could not be checked, as JSON.
     pub(super) fn failure_text(&self, reason: &str) -> String {
         let text = format!("could not check the arguments for tool `{}`: {reason}", self.name);
         refusal_text(tool_error(text), &self.audience.revision)

@@ -4,26 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::detect::{Detect, Found};
+use super::detect::{Detect, Phase};
 use super::io::{Io, Output, Users};
-use super::legacy_client::LegacyClient;
 use super::message::Incoming;
-use super::modern_client::ModernClient;
-use crate::message::{Frame, Id, Kind, Sent, code as rpc};
+use crate::message::{Frame, Id, Kind, Sent, code};
 use crate::server::Server;
-
-enum Phase {
-    /// The client has not said which era it is of.
-    Idle,
-    /// The era of the server is being found out.
-    Detecting(Box<Detect>),
-    /// Client and server are of one era.
-    Same,
-    /// A legacy client and a modern server.
-    Legacy(Box<LegacyClient>),
-    /// A modern client and a legacy server.
-    Modern(Box<ModernClient>),
-}
 
 /// What stands between a conversation and its server.
 pub struct Bridge {
@@ -38,7 +23,8 @@ impl Bridge {
     pub fn new(server: Arc<Server>, users: Users) -> Self {
         // Without random numbers, ids are merely unusual.
         let random = server.random().unwrap_or_default();
-        let io = Io { server, users, out: VecDeque::new(), random, last: 0 };
+        let now = server.environment().now();
+        let io = Io { server, users, out: VecDeque::new(), now, random, last: 0 };
         Self { io, phase: Phase::Idle, stray: Vec::new() }
     }
 
@@ -66,8 +52,9 @@ impl Bridge {
 
     /// Goes on with a server that was started again.
     pub fn on_restart(&mut self, now: Instant) {
+        self.io.now = now;
         if let Phase::Detecting(detect) = &mut self.phase {
-            detect.on_restart(&mut self.io, now);
+            detect.on_restart(&mut self.io);
         }
     }
 
@@ -78,13 +65,14 @@ impl Bridge {
 
     /// Takes a message for the server.
     pub fn on_client(&mut self, sent: Sent, now: Instant) {
+        self.io.now = now;
         let io = &mut self.io;
         match &mut self.phase {
             Phase::Same => io.forward(sent),
             Phase::Legacy(bridge) => bridge.on_client(io, sent),
-            Phase::Modern(bridge) => bridge.on_client(io, sent, now),
+            Phase::Modern(bridge) => bridge.on_client(io, sent),
             Phase::Detecting(detect) => detect.on_client(io, sent),
-            Phase::Idle => match Detect::new(io, &sent, now) {
+            Phase::Idle => match Detect::new(io, &sent) {
                 Some(mut detect) => {
                     detect.start(io, sent);
                     self.phase = Phase::Detecting(Box::new(detect));
@@ -96,6 +84,7 @@ impl Bridge {
 
     /// Takes a message of the server.
     pub fn on_server(&mut self, frame: Frame, now: Instant) {
+        self.io.now = now;
         let incoming = Incoming::of_server(&frame);
         if let Incoming::Answer { id, .. } = &incoming
             && let Some(at) = self.stray.iter().position(|stray| stray == id)
@@ -109,15 +98,15 @@ impl Bridge {
             && self.is_retried(&id)
             && let Some(client_id) = self.take_retried(&id)
         {
-            return self.io.refuse(&client_id, rpc::INTERNAL, "the server sent a broken answer");
+            return self.io.refuse(&client_id, code::INTERNAL, "the server sent a broken answer");
         }
         let io = &mut self.io;
         match &mut self.phase {
-            Phase::Legacy(bridge) => bridge.on_server(io, frame, incoming, now),
-            Phase::Modern(bridge) => bridge.on_server(io, frame, incoming, now),
+            Phase::Legacy(bridge) => bridge.on_server(io, frame, incoming),
+            Phase::Modern(bridge) => bridge.on_server(io, frame, incoming),
             Phase::Detecting(detect) => {
-                let found = detect.on_server(io, frame, incoming, now);
-                self.settle(found, now);
+                let found = detect.on_server(io, frame, incoming);
+                self.settle(found);
             }
             Phase::Idle | Phase::Same => io.send_client(frame),
         }
@@ -151,13 +140,14 @@ impl Bridge {
 
     /// Acts on time that has passed.
     pub fn on_timeout(&mut self, now: Instant) {
+        self.io.now = now;
         let io = &mut self.io;
         match &mut self.phase {
-            Phase::Legacy(bridge) => bridge.on_timeout(io, now),
-            Phase::Modern(bridge) => bridge.on_timeout(io, now),
+            Phase::Legacy(bridge) => bridge.on_timeout(io),
+            Phase::Modern(bridge) => bridge.on_timeout(io),
             Phase::Detecting(detect) => {
-                let found = detect.on_timeout(io, now);
-                self.settle(found, now);
+                let found = detect.on_timeout(io);
+                self.settle(found);
             }
             Phase::Idle | Phase::Same => {}
         }
@@ -174,21 +164,16 @@ impl Bridge {
     }
 
     /// Goes on with what was found out about the server, and with the messages that waited for it.
-    fn settle(&mut self, found: Option<Found>, now: Instant) {
+    fn settle(&mut self, found: Option<Phase>) {
         let Some(found) = found else { return };
         let Phase::Detecting(detect) = std::mem::replace(&mut self.phase, Phase::Same) else {
             return;
         };
         let (held, stray) = detect.into_rest();
         self.stray = stray;
-        match found {
-            Found::Nothing => self.phase = Phase::Idle,
-            Found::Same => {}
-            Found::Legacy(bridge) => self.phase = Phase::Legacy(bridge),
-            Found::Modern(bridge) => self.phase = Phase::Modern(bridge),
-        }
+        self.phase = found;
         for message in held {
-            self.on_client(message, now);
+            self.on_client(message, self.io.now);
         }
     }
 }

@@ -5,24 +5,12 @@ use serde_json::Value;
 
 use crate::json::object::Object;
 
-/// What a client said that it may be asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asks {
-    form: bool,
-    url: bool,
-    sampling: Sampling,
-    roots: bool,
-}
+/// The capabilities of clients that a request of a server may need, by the names that messages call them.
+const ASKS: [&str; 5] = ["elicitation", "elicitation.url", "sampling", "sampling.tools", "roots"];
 
-/// What a client offers to have sampled.
+/// What a client said that it may be asked for: which of [`ASKS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sampling {
-    #[default]
-    Nothing,
-    Plain,
-    /// Also with tools.
-    Tools,
-}
+pub struct Asks([bool; 5]);
 
 impl Asks {
     /// Reads the capabilities of a client.
@@ -31,17 +19,10 @@ impl Asks {
         let elicitation = all.object("elicitation");
         let has_elicitation = all.get("elicitation").is_some_and(|value| value.starts_with('{'));
         let url = elicitation.get("url").is_some();
-        Self {
-            // An empty object stands for forms.
-            form: has_elicitation && (elicitation.get("form").is_some() || !url),
-            url,
-            sampling: match all.get("sampling") {
-                None => Sampling::Nothing,
-                Some(_) if all.object("sampling").get("tools").is_some() => Sampling::Tools,
-                Some(_) => Sampling::Plain,
-            },
-            roots: all.get("roots").is_some(),
-        }
+        // An empty object stands for forms.
+        let form = has_elicitation && (elicitation.get("form").is_some() || !url);
+        let tools = all.object("sampling").get("tools").is_some();
+        Self([form, url, all.get("sampling").is_some(), tools, all.get("roots").is_some()])
     }
 
     /// Whether the client may be asked for anything.
@@ -51,33 +32,24 @@ impl Asks {
 
     /// Whether the client may be asked for this.
     pub fn allows(self, method: &str, params: Option<&ByteString>) -> bool {
-        let params = Object::read(params).unwrap_or_default();
-        match method {
-            "elicitation/create" if params.string("mode").as_deref() == Some("url") => self.url,
-            "elicitation/create" => self.form,
-            "sampling/createMessage" => {
-                let uses_tools =
-                    params.get("tools").is_some() || params.get("toolChoice").is_some();
-                self.sampling == Sampling::Tools
-                    || (self.sampling == Sampling::Plain && !uses_tools)
-            }
-            "roots/list" => self.roots,
-            _ => false,
-        }
+        let needed = capability(method, params);
+        ASKS.into_iter().zip(self.0).any(|(name, has)| has && needed == Some(name))
     }
 }
 
-/// The capability that a request of a server needs, for messages.
-pub(crate) fn capability(method: &str, params: Option<&ByteString>) -> &'static str {
+/// Returns the capability that a request of a server needs; `None` where the request asks a client for nothing.
+pub(crate) fn capability(method: &str, params: Option<&ByteString>) -> Option<&'static str> {
     let params = Object::read(params).unwrap_or_default();
+    let uses_tools = params.get("tools").is_some() || params.get("toolChoice").is_some();
     match method {
         "elicitation/create" if params.string("mode").as_deref() == Some("url") => {
-            "elicitation.url"
+            Some("elicitation.url")
         }
-        "elicitation/create" => "elicitation",
-        "sampling/createMessage" if params.get("tools").is_some() => "sampling.tools",
-        "sampling/createMessage" => "sampling",
-        _ => "roots",
+        "elicitation/create" => Some("elicitation"),
+        "sampling/createMessage" if uses_tools => Some("sampling.tools"),
+        "sampling/createMessage" => Some("sampling"),
+        "roots/list" => Some("roots"),
+        _ => None,
     }
 }
 
@@ -90,42 +62,34 @@ pub(crate) struct Features {
     pub(crate) changes: Lists,
 }
 
-/// Lists of a server.
+/// The lists of a server, as methods and capabilities call them.
+const LISTS: [&str; 3] = ["tools", "prompts", "resources"];
+
+/// Some of [`LISTS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lists {
-    pub(crate) tools: bool,
-    pub(crate) prompts: bool,
-    pub(crate) resources: bool,
-}
+pub(crate) struct Lists([bool; 3]);
 
 impl Lists {
-    /// What of `notifications`, the parameters of a subscription, is about lists.
+    /// Reads what of `notifications`, the parameters of a subscription, is about lists.
     pub(crate) fn read(notifications: &Object) -> Self {
-        Self {
-            tools: notifications.is_true("toolsListChanged"),
-            prompts: notifications.is_true("promptsListChanged"),
-            resources: notifications.is_true("resourcesListChanged"),
-        }
+        Self(LISTS.map(|list| notifications.is_true(&format!("{list}ListChanged"))))
     }
 
-    /// Those that are also in `other`.
+    /// Returns those that are also in `other`.
     pub(crate) fn and(self, other: Self) -> Self {
-        Self {
-            tools: self.tools && other.tools,
-            prompts: self.prompts && other.prompts,
-            resources: self.resources && other.resources,
-        }
+        Self(std::array::from_fn(|at| self.0[at] && other.0[at]))
     }
 
-    /// The members of `notifications` that stand for them.
+    /// Whether the notification `method` says that one of these has changed; `None` where it is not about a list.
+    pub(crate) fn have_changed(self, method: &str) -> Option<bool> {
+        let list = method.strip_prefix("notifications/")?.strip_suffix("/list_changed")?;
+        LISTS.into_iter().zip(self.0).find(|(name, _)| *name == list).map(|(_, has)| has)
+    }
+
+    /// Returns the members of `notifications` that stand for them.
     pub(crate) fn write(self) -> serde_json::Map<String, Value> {
-        let all = [
-            ("toolsListChanged", self.tools),
-            ("promptsListChanged", self.prompts),
-            ("resourcesListChanged", self.resources),
-        ];
-        let named = all.into_iter().filter(|it| it.1);
-        named.map(|it| (it.0.to_owned(), true.into())).collect()
+        let named = LISTS.into_iter().zip(self.0).filter(|(_, has)| *has);
+        named.map(|(list, _)| (format!("{list}ListChanged"), true.into())).collect()
     }
 }
 
@@ -133,15 +97,10 @@ impl Features {
     /// Reads the capabilities of a server.
     pub(crate) fn read(capabilities: Option<&ByteString>) -> Self {
         let all = Object::read(capabilities).unwrap_or_default();
-        let changes = |name: &str| all.object(name).is_true("listChanged");
         Self {
             logging: all.get("logging").is_some(),
             subscribe: all.object("resources").is_true("subscribe"),
-            changes: Lists {
-                tools: changes("tools"),
-                prompts: changes("prompts"),
-                resources: changes("resources"),
-            },
+            changes: Lists(LISTS.map(|list| all.object(list).is_true("listChanged"))),
         }
     }
 }

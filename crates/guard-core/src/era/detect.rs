@@ -18,12 +18,12 @@ use super::capability::log_level;
 use super::io::{Io, Users};
 use super::legacy_client::LegacyClient;
 use super::message::{
-    Incoming, LEGACY, MODERN, is_http_refusal, is_modern_error, is_modern_request,
+    Incoming, LEGACY, MODERN, UNKNOWN_INFO, is_http_refusal, is_modern_error, is_modern_request,
     is_modern_version, meta, supported_versions,
 };
 use super::modern_client::ModernClient;
 use crate::json::object::Object;
-use crate::message::{Frame, Id, Sent};
+use crate::message::{Frame, Id, Sent, code};
 
 /// How long a modern client's server may be silent before it is asked in the other era, too.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
@@ -37,13 +37,17 @@ const START: Duration = Duration::from_secs(30);
 /// The most bytes of messages that wait for the era of the server.
 const MAX_HELD: usize = 16 << 20;
 
-/// What was found out.
-pub(super) enum Found {
-    /// Nothing: the server refuses this client.
-    Nothing,
-    /// Client and server are of one era, or cannot talk to each other.
+/// How far a bridge is.
+pub(super) enum Phase {
+    /// The client has not said which era it is of.
+    Idle,
+    /// The era of the server is being found out.
+    Detecting(Box<Detect>),
+    /// Client and server are of one era.
     Same,
+    /// A legacy client and a modern server.
     Legacy(Box<LegacyClient>),
+    /// A modern client and a legacy server.
     Modern(Box<ModernClient>),
 }
 
@@ -92,7 +96,7 @@ enum Stage {
 
 impl Detect {
     /// Begins with the first message of the client; `None` where it does not tell the era of the client.
-    pub(super) fn new(io: &Io, sent: &Sent, now: Instant) -> Option<Self> {
+    pub(super) fn new(io: &Io, sent: &Sent) -> Option<Self> {
         let Incoming::Request { id } = Incoming::of_client(sent) else { return None };
         let Frame { text, part } = &sent.frame;
         let is_modern = is_modern_request(text, part);
@@ -113,7 +117,7 @@ impl Detect {
             discover: None,
             initialize: None,
             list: None,
-            deadline: Some(now + if is_modern { SILENCE } else { PATIENCE }),
+            deadline: Some(io.now + if is_modern { SILENCE } else { PATIENCE }),
             is_known,
             is_second: false,
             stage: Stage::Asking,
@@ -152,9 +156,9 @@ impl Detect {
     }
 
     /// Asks a server that was started again, in the other era only.
-    pub(super) fn on_restart(&mut self, io: &mut Io, now: Instant) {
+    pub(super) fn on_restart(&mut self, io: &mut Io) {
         self.is_second = true;
-        self.deadline = self.refusal.is_some().then(|| now + START);
+        self.deadline = self.refusal.is_some().then(|| io.now + START);
         (self.discover, self.initialize, self.list) = (None, None, None);
         // The server that ended does not answer it any more.
         if self.is_forwarded && self.refusal.is_none() {
@@ -181,7 +185,7 @@ impl Detect {
         if self.bytes > MAX_HELD {
             if let Incoming::Request { id } = Incoming::of_client(&sent) {
                 let message = "too many messages wait for the server to start";
-                io.refuse(&id, crate::message::code::INTERNAL, message);
+                io.refuse(&id, code::INTERNAL, message);
             }
             self.bytes -= bytes;
             return;
@@ -201,15 +205,14 @@ impl Detect {
         io: &mut Io,
         frame: Frame,
         incoming: Incoming,
-        now: Instant,
-    ) -> Option<Found> {
+    ) -> Option<Phase> {
         let Incoming::Answer { id, outcome } = incoming else {
             // What a server tells before it answers: its log.
             io.send_client(frame);
             return None;
         };
         if self.is_forwarded && id.among(|id| *id == self.first).is_some() {
-            return self.on_first_answer(io, frame, &outcome, now);
+            return self.on_first_answer(io, frame, &outcome);
         }
         if self.discover.as_ref() == Some(&id) {
             self.discover = None;
@@ -217,7 +220,7 @@ impl Detect {
         }
         if self.initialize.as_ref() == Some(&id) {
             self.initialize = None;
-            return self.on_initialize(io, &outcome, now);
+            return self.on_initialize(io, &outcome);
         }
         if self.list.as_ref() == Some(&id) {
             self.list = None;
@@ -229,9 +232,9 @@ impl Detect {
     }
 
     /// The server is of the era of its modern client.
-    fn is_modern(io: &mut Io) -> Found {
+    fn is_modern(io: &mut Io) -> Phase {
         io.server.eras().set_modern();
-        Found::Same
+        Phase::Same
     }
 
     /// The server answered what the client itself sent.
@@ -240,12 +243,11 @@ impl Detect {
         io: &mut Io,
         frame: Frame,
         outcome: &Result<ByteString, ByteString>,
-        now: Instant,
-    ) -> Option<Found> {
+    ) -> Option<Phase> {
         match outcome {
             Err(error) if is_http_refusal(error) => {
                 io.send_client(frame);
-                Some(Found::Nothing)
+                Some(Phase::Idle)
             }
             Ok(_) => {
                 if self.is_modern_client() {
@@ -254,17 +256,17 @@ impl Detect {
                     io.server.eras().set_legacy();
                 }
                 io.send_client(frame);
-                Some(Found::Same)
+                Some(Phase::Same)
             }
             Err(error) if self.is_modern_client() && is_modern_error(error) => {
                 io.server.eras().set_modern();
                 io.send_client(frame);
-                Some(Found::Same)
+                Some(Phase::Same)
             }
             // The server may refuse it for what the client wrote.
             Err(_) if !self.is_modern_client() && !is_initialize_params(&self.params) => {
                 io.send_client(frame);
-                Some(Found::Same)
+                Some(Phase::Same)
             }
             Err(_) => {
                 self.refusal = Some(frame);
@@ -272,7 +274,8 @@ impl Detect {
                     return Some(self.give_up(io));
                 }
                 // A legacy server may do much at `initialize`.
-                self.deadline = Some(now + if self.is_modern_client() { START } else { PATIENCE });
+                self.deadline =
+                    Some(io.now + if self.is_modern_client() { START } else { PATIENCE });
                 self.ask_other_era(io);
                 None
             }
@@ -303,7 +306,7 @@ impl Detect {
         &mut self,
         io: &mut Io,
         outcome: &Result<ByteString, ByteString>,
-    ) -> Option<Found> {
+    ) -> Option<Phase> {
         if let Err(error) = outcome
             && is_http_refusal(error)
         {
@@ -334,7 +337,7 @@ impl Detect {
                 }
                 bridge.answer_initialize(io, &self.first, &self.params, result);
                 self.drop_first();
-                Some(Found::Legacy(Box::new(bridge)))
+                Some(Phase::Legacy(Box::new(bridge)))
             }
             Err(_) => Some(self.give_up(io)),
         }
@@ -358,8 +361,7 @@ impl Detect {
         &mut self,
         io: &mut Io,
         outcome: &Result<ByteString, ByteString>,
-        now: Instant,
-    ) -> Option<Found> {
+    ) -> Option<Phase> {
         match outcome {
             Err(error) if is_http_refusal(error) => Some(self.refuse_held(io, error)),
             Err(error) if is_modern_error(error) && self.refusal.is_none() => {
@@ -376,12 +378,12 @@ impl Detect {
                     // The client asked with `server/discover`, and the server has refused that.
                     bridge.answer_discover(io, &self.first);
                 }
-                Some(Found::Modern(Box::new(bridge)))
+                Some(Phase::Modern(Box::new(bridge)))
             }
             // The server may still answer `server/discover`.
             Err(_) if self.discover.is_some() || (self.is_forwarded && self.refusal.is_none()) => {
                 self.stage = Stage::Refused;
-                self.deadline = Some(now + SILENCE);
+                self.deadline = Some(io.now + SILENCE);
                 None
             }
             Err(_) => Some(self.give_up(io)),
@@ -389,28 +391,28 @@ impl Detect {
     }
 
     /// The server refuses this client: so it does all that waits.
-    fn refuse_held(&mut self, io: &mut Io, error: &str) -> Found {
+    fn refuse_held(&mut self, io: &mut Io, error: &str) -> Phase {
         if let Some(refusal) = self.refusal.take() {
             io.send_client(refusal);
-            return Found::Nothing;
+            return Phase::Idle;
         }
         for sent in std::mem::take(&mut self.held) {
             if let Incoming::Request { id } = Incoming::of_client(&sent) {
                 io.send_client(Frame::error(&id, error));
             }
         }
-        Found::Nothing
+        Phase::Idle
     }
 
     /// The server speaks neither era with the bridge: the client gets what the server says to it.
-    fn give_up(&mut self, io: &mut Io) -> Found {
+    fn give_up(&mut self, io: &mut Io) -> Phase {
         if self.is_known {
             io.server.eras().forget();
         }
         if let Some(refusal) = self.refusal.take() {
             io.send_client(refusal);
         }
-        Found::Same
+        Phase::Same
     }
 
     /// Removes the first request from those that wait: it has its answer.
@@ -420,8 +422,8 @@ impl Detect {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, io: &mut Io, now: Instant) -> Option<Found> {
-        if self.deadline.is_none_or(|deadline| deadline > now) {
+    pub(super) fn on_timeout(&mut self, io: &mut Io) -> Option<Phase> {
+        if self.deadline.is_none_or(|deadline| deadline > io.now) {
             return None;
         }
         self.deadline = None;
@@ -445,7 +447,6 @@ impl Detect {
 
 /// What the bridge says to a legacy server for the modern client whose `_meta` this is.
 fn initialize_params(client: &Object, users: Users) -> Object {
-    let unknown = ByteString::from_static(r#"{"name":"unknown","version":"0"}"#);
     // Where several clients use the pipe, the server cannot ask one of them.
     let capabilities = match users {
         Users::One | Users::Caller(_) => {
@@ -456,7 +457,10 @@ fn initialize_params(client: &Object, users: Users) -> Object {
     let mut params = Object::default();
     params.set("protocolVersion", format!("\"{LEGACY}\""));
     params.set("capabilities", capabilities);
-    params.set("clientInfo", client.get(meta::CLIENT_INFO).cloned().unwrap_or(unknown));
+    params.set(
+        "clientInfo",
+        client.get(meta::CLIENT_INFO).map_or(UNKNOWN_INFO, |info| info).to_owned(),
+    );
     params
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::message::{cancelled, error};
+use super::message::cancelled;
 use crate::event::Event;
 use crate::json::object::Object;
-use crate::message::{Frame, Id, Outgoing, Sent};
+use crate::message::{Frame, Id, Outgoing, Sent, error_object};
 use crate::server::Server;
 
 /// How often one request may ask its client for input.
@@ -18,6 +18,12 @@ pub(super) const MAX_WAITING: usize = 1024;
 
 /// How long a request waits for input: a person may have to think.
 pub(super) const INPUT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What is said of a request whose client did not answer in that time.
+pub(super) fn no_input() -> String {
+    let seconds = INPUT_TIMEOUT.as_secs();
+    format!("the client did not answer the server's questions within {seconds} s")
+}
 
 /// The most questions that one request may have open at a time.
 pub(super) const MAX_INPUTS: usize = 64;
@@ -73,6 +79,8 @@ pub(super) struct Io {
     pub(super) server: Arc<Server>,
     pub(super) users: Users,
     pub(super) out: VecDeque<Output>,
+    /// The time of what is being handled.
+    pub(super) now: Instant,
     pub(super) random: u128,
     pub(super) last: u64,
 }
@@ -93,6 +101,11 @@ impl Io {
     pub(super) fn notify(&mut self, method: &str, params: Object) {
         let method = method.to_owned();
         self.out.push_back(Output::Server(Outgoing::Request { id: None, method, params }));
+    }
+
+    /// Answers a request of the server with an error.
+    pub(super) fn refuse_server(&mut self, id: &Id, code: i32, message: &str) {
+        self.answer_server(Frame::error(id, &error_object(code, message, None)));
     }
 
     /// Tells the server that nobody waits for the answer to the request `id`.
@@ -117,7 +130,7 @@ impl Io {
 
     /// Answers a request of the client with an error.
     pub(super) fn refuse(&mut self, id: &Id, code: i32, message: &str) {
-        self.send_client(Frame::error(id, &error(code, message, None)));
+        self.send_client(Frame::error(id, &error_object(code, message, None)));
     }
 
     /// An id for a request of the bridge itself, which no client can guess.

@@ -10,12 +10,13 @@ use toolbond_contract::Revision;
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
 use super::io::{
     INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_STATE, MAX_STATES, MAX_WAITING, Translated,
+    no_input,
 };
 use super::listen::{Listening, Subscribed};
-use super::message::{Incoming, LEGACY, MODERN, cancelled, cancelled_request, code, meta};
+use super::message::{Incoming, LEGACY, MODERN, UNKNOWN_INFO, cancelled, cancelled_request, meta};
 use crate::json::members::members;
 use crate::json::object::Object;
-use crate::message::{Frame, Id, Sent, code as rpc, error_message};
+use crate::message::{Frame, Id, Sent, code, error_message};
 
 /// A legacy client in front of a modern server.
 pub(super) struct LegacyClient {
@@ -117,8 +118,8 @@ impl LegacyClient {
         answer.set("protocolVersion", Value::from(version).to_string());
         answer.set("capabilities", shared_capabilities(discovered.get("capabilities")));
         let told = discovered.object("_meta");
-        let unknown = ByteString::from_static(r#"{"name":"unknown","version":"0"}"#);
-        answer.set("serverInfo", told.get(meta::SERVER_INFO).cloned().unwrap_or(unknown));
+        let info = told.get(meta::SERVER_INFO).map_or(UNKNOWN_INFO, |info| info);
+        answer.set("serverInfo", info);
         if let Some(instructions) = discovered.get("instructions") {
             answer.set("instructions", instructions.clone());
         }
@@ -130,18 +131,16 @@ impl LegacyClient {
         [inputs, self.listening.next_timeout()].into_iter().flatten().min()
     }
 
-    pub(super) fn on_timeout(&mut self, io: &mut Io, now: Instant) {
-        let late = self.waiting.iter().filter(|(_, waiting)| waiting.deadline <= now);
+    pub(super) fn on_timeout(&mut self, io: &mut Io) {
+        let late = self.waiting.iter().filter(|(_, waiting)| waiting.deadline <= io.now);
         let late: Vec<_> = late.map(|(id, _)| id.clone()).collect();
         for id in late {
-            let seconds = INPUT_TIMEOUT.as_secs();
-            let text =
-                format!("the client did not answer the server's questions within {seconds} s");
+            let text = no_input();
             self.stop_asking(io, &id, &text);
-            io.refuse(&id, rpc::INTERNAL, &text);
+            io.refuse(&id, code::INTERNAL, &text);
         }
         let meta = self.meta();
-        self.listening.on_timeout(io, &meta, now);
+        self.listening.on_timeout(io, &meta);
     }
 
     /// Takes a message of the client.
@@ -158,10 +157,10 @@ impl LegacyClient {
         let method = &*sent.frame.method();
         let mut object = match sent.params() {
             Ok(object) => object,
-            Err(error) => return io.refuse(&id, rpc::PARAMS, &format!("#/params: {error}")),
+            Err(error) => return io.refuse(&id, code::PARAMS, &format!("#/params: {error}")),
         };
         match method {
-            "initialize" => io.refuse(&id, rpc::REQUEST, "the connection is initialized already"),
+            "initialize" => io.refuse(&id, code::REQUEST, "the connection is initialized already"),
             "ping" => io.answer(&id, "{}"),
             "logging/setLevel" if self.features.logging => {
                 let level = object.string("level").filter(|level| log_level(level).is_some());
@@ -170,12 +169,12 @@ impl LegacyClient {
                         self.log_level = Some(level);
                         io.answer(&id, "{}");
                     }
-                    None => io.refuse(&id, rpc::PARAMS, "#/params/level: expected a log level"),
+                    None => io.refuse(&id, code::PARAMS, "#/params/level: expected a log level"),
                 }
             }
             "resources/subscribe" | "resources/unsubscribe" if self.features.subscribe => {
                 let Some(uri) = object.string("uri") else {
-                    return io.refuse(&id, rpc::PARAMS, "#/params/uri: expected a URI");
+                    return io.refuse(&id, code::PARAMS, "#/params/uri: expected a URI");
                 };
                 let meta = self.meta();
                 let is_new = method == "resources/subscribe";
@@ -194,7 +193,7 @@ impl LegacyClient {
             _ => {
                 if self.requests.contains_key(&id) {
                     let text = format!("request id {id} is already in use");
-                    return io.refuse(&id, rpc::REQUEST, &text);
+                    return io.refuse(&id, code::REQUEST, &text);
                 }
                 let again = may_need_input(method).then(|| Again {
                     method: method.to_owned(),
@@ -255,7 +254,7 @@ impl LegacyClient {
                 let message = message.as_deref().unwrap_or("no message");
                 let text = format!("the client could not answer the server: {message}");
                 self.stop_asking(io, &request, &text);
-                return io.refuse(&request, rpc::INTERNAL, &text);
+                return io.refuse(&request, code::INTERNAL, &text);
             }
         });
         if waiting.answers.iter().all(|(_, answer)| answer.is_some())
@@ -307,7 +306,7 @@ impl LegacyClient {
         for id in waiting {
             let text = "the client closed its input before it answered the server's questions";
             self.stop_asking(io, &id, text);
-            io.refuse(&id, rpc::INTERNAL, text);
+            io.refuse(&id, code::INTERNAL, text);
         }
     }
 
@@ -324,18 +323,12 @@ impl LegacyClient {
     }
 
     /// Takes a message of the server.
-    pub(super) fn on_server(
-        &mut self,
-        io: &mut Io,
-        frame: Frame,
-        incoming: Incoming,
-        now: Instant,
-    ) {
+    pub(super) fn on_server(&mut self, io: &mut Io, frame: Frame, incoming: Incoming) {
         match incoming {
-            Incoming::Answer { id, outcome } => self.on_answer(io, frame, &id, outcome, now),
+            Incoming::Answer { id, outcome } => self.on_answer(io, frame, &id, outcome),
             Incoming::Notification => {
                 let (method, params) = (frame.method(), frame.params().unwrap_or_default());
-                match self.listening.on_notification(io, &method, params, now) {
+                match self.listening.on_notification(io, &method, params) {
                     Subscribed::Taken => {}
                     Subscribed::Told(params) => {
                         io.send_client(Frame::request(None, &method, &params));
@@ -352,8 +345,7 @@ impl LegacyClient {
                     "server: sent the request `{method}`, which {MODERN} does not allow"
                 ));
                 let text = format!("servers of {MODERN} ask in a result, not with a request");
-                let error = super::message::error(code::METHOD, &text, None);
-                io.answer_server(Frame::error(&id, &error));
+                io.refuse_server(&id, code::METHOD, &text);
             }
             Incoming::Other => io.send_client(frame),
         }
@@ -365,9 +357,8 @@ impl LegacyClient {
         frame: Frame,
         id: &Id,
         outcome: Result<ByteString, ByteString>,
-        now: Instant,
     ) {
-        if self.listening.on_answer(io, id, &outcome, now) {
+        if self.listening.on_answer(io, id, &outcome) {
             return;
         }
         // Cancelled, or answered before.
@@ -386,7 +377,7 @@ impl LegacyClient {
         match (kind.as_deref(), again) {
             (Some("input_required"), Some(again)) => {
                 let needed = Object::read(Some(&content)).unwrap_or_default();
-                self.ask(io, client_id, again, &needed, now);
+                self.ask(io, client_id, again, &needed);
             }
             (None | Some("complete"), _) => io.send_client(translated(client_id)),
             (Some(kind), _) => {
@@ -394,13 +385,13 @@ impl LegacyClient {
                 let text = format!(
                     "the server of {MODERN} answered with a result of type `{kind}`, which has no counterpart in {LEGACY}"
                 );
-                io.refuse(&client_id, rpc::INTERNAL, &text);
+                io.refuse(&client_id, code::INTERNAL, &text);
             }
         }
     }
 
     /// Asks the client for the input that a request needs.
-    fn ask(&mut self, io: &mut Io, client_id: Id, again: Again, needed: &Object, now: Instant) {
+    fn ask(&mut self, io: &mut Io, client_id: Id, again: Again, needed: &Object) {
         let questions = needed.object("inputRequests");
         let state = needed.get("requestState").cloned();
         let size = questions.to_string().len() + state.as_ref().map_or(0, |state| state.len());
@@ -421,7 +412,7 @@ impl LegacyClient {
             self.undeclared(&questions)
         };
         if let Some(text) = refusal {
-            return io.refuse(&client_id, rpc::INTERNAL, &text);
+            return io.refuse(&client_id, code::INTERNAL, &text);
         }
         let mut answers = Vec::new();
         for (key, question) in questions.iter() {
@@ -437,7 +428,7 @@ impl LegacyClient {
             self.asked.insert(id, (client_id.clone(), key.to_owned()));
             answers.push((key.to_owned(), None));
         }
-        let deadline = now + INPUT_TIMEOUT;
+        let deadline = io.now + INPUT_TIMEOUT;
         let waiting = Waiting { again, state, size, answers, deadline };
         if waiting.answers.is_empty() {
             return self.send_again(io, client_id, waiting);
@@ -452,7 +443,7 @@ impl LegacyClient {
             let method = question.string("method").unwrap_or_default();
             let params = question.get("params");
             (!self.asks.allows(&method, params)).then(|| {
-                let needed = capability(&method, params);
+                let needed = capability(&method, params).unwrap_or("roots");
                 let method: String = method.chars().take(60).collect();
                 format!(
                     "the server needs `{method}`, and the client did not declare the capability `{needed}`"
@@ -465,7 +456,7 @@ impl LegacyClient {
 /// The `resultType` of a result.
 fn result_type(result: &str) -> Option<String> {
     let [kind] = members(result, ["resultType"]).ok()?;
-    serde_json::from_str(kind?.get()).ok()
+    serde_json::from_str(kind?).ok()
 }
 
 /// Whether a result may ask for input.

@@ -49,8 +49,8 @@ impl Listening {
         self.again
     }
 
-    pub(super) fn on_timeout(&mut self, io: &mut Io, meta: &str, now: Instant) {
-        if self.again.is_some_and(|again| again <= now) {
+    pub(super) fn on_timeout(&mut self, io: &mut Io, meta: &str) {
+        if self.again.is_some_and(|again| again <= io.now) {
             self.again = None;
             self.open(io, meta, None);
         }
@@ -97,12 +97,11 @@ impl Listening {
         io: &mut Io,
         method: &str,
         mut params: Object,
-        now: Instant,
     ) -> Subscribed {
         if method == "notifications/cancelled" {
             let id = params.get("requestId").and_then(|id| Id::parse(id));
             if let Some(id) = id.filter(|id| self.open.iter().any(|open| open.id == *id)) {
-                self.end(io, &id, "the server ended the subscription", now);
+                self.end(io, &id, "the server ended the subscription");
             }
             return Subscribed::Taken;
         }
@@ -156,7 +155,6 @@ impl Listening {
         io: &mut Io,
         id: &Id,
         outcome: &Result<ByteString, ByteString>,
-        now: Instant,
     ) -> bool {
         if !self.open.iter().any(|open| open.id == *id) {
             return false;
@@ -165,11 +163,11 @@ impl Listening {
             Ok(_) => "the server ended the subscription".to_owned(),
             Err(error) => error_message(error).unwrap_or_else(|| "no message".to_owned()),
         };
-        self.end(io, id, &reason, now);
+        self.end(io, id, &reason);
         true
     }
 
-    fn end(&mut self, io: &mut Io, id: &Id, reason: &str, now: Instant) {
+    fn end(&mut self, io: &mut Io, id: &Id, reason: &str) {
         let Some(at) = self.open.iter().position(|open| open.id == *id) else { return };
         let ended = self.open.remove(at);
         if let Some((id, uri, adds)) = ended.answers {
@@ -183,7 +181,7 @@ impl Listening {
                 "server: the subscription to changes ended ({reason}); it is opened again every {} s",
                 PAUSE.as_secs()
             ));
-            self.again = Some(now + PAUSE);
+            self.again = Some(io.now + PAUSE);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::json::members::members;
 use crate::json::object::Object;
 pub(crate) use crate::message::error_object_code as error_code;
 pub use crate::message::meta;
-use crate::message::{Envelope, Frame, Id, Kind, Sent};
+use crate::message::{Envelope, Frame, Id, Kind, Sent, code, error_object};
 
 /// The modern revision that the bridge speaks.
 pub const MODERN: &str = "2026-07-28";
@@ -16,17 +16,8 @@ pub const MODERN: &str = "2026-07-28";
 /// The legacy revision that the bridge speaks with servers, and with clients whose own is unknown.
 pub(crate) const LEGACY: &str = "2025-11-25";
 
-/// Error codes of JSON-RPC and of the two revisions.
-pub(crate) mod code {
-    pub(crate) const METHOD: i32 = -32601;
-    pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
-    /// From here to [`UNSUPPORTED_VERSION`]: only modern servers answer with these.
-    pub(crate) const HEADER_MISMATCH: i32 = -32020;
-    /// 2025-11-25 and earlier: no such resource.
-    pub(crate) const NO_RESOURCE: i32 = -32002;
-    /// 2025-11-25: the user has to visit a URL first.
-    pub(crate) const URL_ELICITATION: i32 = -32042;
-}
+/// Who a client or a server is that does not say so.
+pub(crate) const UNKNOWN_INFO: &str = r#"{"name":"unknown","version":"0"}"#;
 
 /// What a message is to a bridge.
 #[derive(Debug)]
@@ -74,20 +65,11 @@ impl Incoming {
     }
 }
 
-/// An error object.
-pub fn error(code: i32, message: &str, data: Option<&Value>) -> String {
-    let mut error = serde_json::json!({ "code": code, "message": message });
-    if let Some(data) = data {
-        error["data"] = data.clone();
-    }
-    error.to_string()
-}
-
 /// The error for a version that the bridge does not speak.
 pub(crate) fn unsupported_version(requested: &str) -> String {
     let data = serde_json::json!({ "supported": [MODERN], "requested": requested });
     let message = format!("unsupported protocol version; the guard speaks {MODERN} here");
-    error(code::UNSUPPORTED_VERSION, &message, Some(&data))
+    error_object(code::VERSION, &message, Some(&data))
 }
 
 /// The parameters of the notification that cancels the request `id`.
@@ -107,9 +89,9 @@ pub(crate) fn cancelled_request(sent: &Sent) -> Option<Id> {
 /// them, is legacy.
 pub fn is_modern_error(error: &str) -> bool {
     match error_code(error) {
-        Some(code::UNSUPPORTED_VERSION) => supported_versions(error)
+        Some(code::VERSION) => supported_versions(error)
             .is_none_or(|it| it.iter().any(|version| is_modern_version(version))),
-        Some(code) => (code::UNSUPPORTED_VERSION..=code::HEADER_MISMATCH).contains(&code),
+        Some(code) => (code::VERSION..=code::HEADER_MISMATCH).contains(&code),
         None => false,
     }
 }
@@ -117,8 +99,8 @@ pub fn is_modern_error(error: &str) -> bool {
 /// The versions that the server speaks, where an error names them.
 pub(crate) fn supported_versions(error: &str) -> Option<Vec<String>> {
     let [data] = members(error, ["data"]).ok()?;
-    let [supported] = members(data?.get(), ["supported"]).ok()?;
-    serde_json::from_str(supported?.get()).ok()
+    let [supported] = members(data?, ["supported"]).ok()?;
+    serde_json::from_str(supported?).ok()
 }
 
 pub(crate) fn is_modern_version(version: &str) -> bool {

@@ -24,7 +24,5 @@ pub use self::detect::{discover_request, initialize_request, is_initialize};
 pub use self::io::{Defaults, Output, Translated, Users};
 pub use self::legacy_client::may_need_input;
 pub(crate) use self::message::cancelled;
-pub use self::message::{
-    HTTP_REFUSAL, Incoming, MODERN, error, is_modern_error, is_modern_request, meta,
-};
+pub use self::message::{HTTP_REFUSAL, Incoming, MODERN, is_modern_error, is_modern_request, meta};
 pub use self::modern_client::pipe_of_state;

@@ -8,15 +8,16 @@ use serde_json::Value;
 
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
 use super::io::{
-    Defaults, INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_WAITING, Translated, Users,
+    Defaults, INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_WAITING, Translated, Users, no_input,
 };
 use super::legacy_client::may_need_input;
 use super::message::{
-    Incoming, LEGACY, MODERN, cancelled_request, code, error, error_code, meta, unsupported_version,
+    Incoming, LEGACY, MODERN, UNKNOWN_INFO, cancelled_request, error_code, meta,
+    unsupported_version,
 };
 use super::subscriptions::Subscriptions;
 use crate::json::object::Object;
-use crate::message::{Frame, Id, Sent, code as rpc};
+use crate::message::{Frame, Id, Sent, code};
 
 /// A modern client in front of a legacy server.
 pub(super) struct ModernClient {
@@ -84,7 +85,7 @@ impl ModernClient {
         discovered.set("ttlMs", "0");
         discovered.set("cacheScope", "\"private\"");
         let info = told.get("serverInfo");
-        let info = info.map_or(r#"{"name":"unknown","version":"0"}"#, |info| info);
+        let info = info.map_or(UNKNOWN_INFO, |info| info);
         discovered.set("_meta", format!("{{\"{}\":{info}}}", meta::SERVER_INFO));
         Self {
             discovered: discovered.to_string(),
@@ -112,14 +113,12 @@ impl ModernClient {
         self.waiting.values().map(|waiting| waiting.deadline).min()
     }
 
-    pub(super) fn on_timeout(&mut self, io: &mut Io, now: Instant) {
-        let late = self.waiting.iter().filter(|(_, waiting)| waiting.deadline <= now);
+    pub(super) fn on_timeout(&mut self, io: &mut Io) {
+        let late = self.waiting.iter().filter(|(_, waiting)| waiting.deadline <= io.now);
         let late: Vec<_> = late.map(|(state, _)| state.clone()).collect();
         for state in late {
             let Some(waiting) = self.waiting.remove(&state) else { continue };
-            let seconds = INPUT_TIMEOUT.as_secs();
-            let text =
-                format!("the client did not answer the server's questions within {seconds} s");
+            let text = no_input();
             io.warn(format!("client: {text}"));
             if let Some(call) = self.calls.remove(&waiting.call) {
                 for input in call.inputs {
@@ -131,10 +130,10 @@ impl ModernClient {
     }
 
     /// Takes a message of the client.
-    pub(super) fn on_client(&mut self, io: &mut Io, sent: Sent, now: Instant) {
+    pub(super) fn on_client(&mut self, io: &mut Io, sent: Sent) {
         let method = sent.frame.method();
         match Incoming::of_client(&sent) {
-            Incoming::Request { id } => self.on_request(io, &sent, &id, now),
+            Incoming::Request { id } => self.on_request(io, &sent, &id),
             Incoming::Notification if method == "notifications/cancelled" => {
                 let Some(id) = cancelled_request(&sent) else { return };
                 if self.subscriptions.close(io, &id) {
@@ -157,11 +156,11 @@ impl ModernClient {
         }
     }
 
-    fn on_request(&mut self, io: &mut Io, sent: &Sent, id: &Id, now: Instant) {
+    fn on_request(&mut self, io: &mut Io, sent: &Sent, id: &Id) {
         let method = &*sent.frame.method();
         let object = match sent.params() {
             Ok(object) => object,
-            Err(error) => return io.refuse(id, rpc::PARAMS, &format!("#/params: {error}")),
+            Err(error) => return io.refuse(id, code::PARAMS, &format!("#/params: {error}")),
         };
         if method == "initialize" {
             let requested = object.string("protocolVersion").unwrap_or_default();
@@ -175,7 +174,7 @@ impl ModernClient {
             }
             None => {
                 let text = format!("#/params/_meta: missing required property `{}`", meta::VERSION);
-                return io.refuse(id, rpc::PARAMS, &text);
+                return io.refuse(id, code::PARAMS, &text);
             }
         }
         match method {
@@ -191,7 +190,7 @@ impl ModernClient {
                 io.refuse(id, code::METHOD, &text);
             }
             _ if may_need_input(method) && object.get("requestState").is_some() => {
-                self.on_retry(io, id, method, &object, now);
+                self.on_retry(io, id, method, &object);
             }
             _ => self.forward(io, id, method, object),
         }
@@ -201,7 +200,7 @@ impl ModernClient {
     fn forward(&mut self, io: &mut Io, id: &Id, method: &str, object: Object) {
         let is_open = |call: &Call| call.client_id.as_ref() == Some(id);
         if self.retried.contains_key(id) || self.calls.get(id).is_some_and(is_open) {
-            return io.refuse(id, rpc::REQUEST, &format!("request id {id} is already in use"));
+            return io.refuse(id, code::REQUEST, &format!("request id {id} is already in use"));
         }
         // A request that waits for input was answered, so that its client may use the id again.
         let at_server = if self.calls.contains_key(id) { io.own_id() } else { id.clone() };
@@ -259,19 +258,19 @@ impl ModernClient {
     }
 
     /// Takes a request that the client sends again with the input that it was asked for.
-    fn on_retry(&mut self, io: &mut Io, id: &Id, method: &str, object: &Object, now: Instant) {
+    fn on_retry(&mut self, io: &mut Io, id: &Id, method: &str, object: &Object) {
         let state = object.string("requestState").unwrap_or_default();
         let unknown = "#/params/requestState: unknown, used before or expired; call without it";
         let Some(waiting) = self.waiting.get(&state) else {
-            return io.refuse(id, rpc::PARAMS, unknown);
+            return io.refuse(id, code::PARAMS, unknown);
         };
         let at_server = waiting.call.clone();
         let Some(call) = self.calls.get_mut(&at_server) else {
-            return io.refuse(id, rpc::PARAMS, unknown);
+            return io.refuse(id, code::PARAMS, unknown);
         };
         if call.method != method || !is_same_request(&call.params, object) {
             let text = "#/params/requestState: belongs to another request";
-            return io.refuse(id, rpc::PARAMS, text);
+            return io.refuse(id, code::PARAMS, text);
         }
         self.waiting.remove(&state);
         let client = object.object("_meta");
@@ -294,7 +293,7 @@ impl ModernClient {
         call.inputs = left;
         call.client_id = Some(id.clone());
         if !call.inputs.is_empty() {
-            return self.ask(io, &at_server, now);
+            return self.ask(io, &at_server);
         }
         if let Some(answer) = call.answer.take() {
             self.calls.remove(&at_server);
@@ -313,31 +312,18 @@ impl ModernClient {
     }
 
     /// Takes a message of the server.
-    pub(super) fn on_server(
-        &mut self,
-        io: &mut Io,
-        frame: Frame,
-        incoming: Incoming,
-        now: Instant,
-    ) {
+    pub(super) fn on_server(&mut self, io: &mut Io, frame: Frame, incoming: Incoming) {
         match incoming {
             Incoming::Answer { id, outcome } => {
-                self.on_answer(io, frame, &id, outcome.err().as_ref(), now);
+                self.on_answer(io, frame, &id, outcome.err().as_ref());
             }
-            Incoming::Request { id } => self.on_question(io, id, &frame, now),
+            Incoming::Request { id } => self.on_question(io, id, &frame),
             Incoming::Notification => self.on_notification(io, &frame),
             Incoming::Other => io.send_client(frame),
         }
     }
 
-    fn on_answer(
-        &mut self,
-        io: &mut Io,
-        frame: Frame,
-        id: &Id,
-        error: Option<&ByteString>,
-        now: Instant,
-    ) {
+    fn on_answer(&mut self, io: &mut Io, frame: Frame, id: &Id, error: Option<&ByteString>) {
         if self.subscriptions.on_answer(io, id, error.is_some()) {
             return;
         }
@@ -350,7 +336,7 @@ impl ModernClient {
             && let Some(inputs) = url_inputs(error, call.asks)
         {
             (call.inputs, call.is_over) = (inputs, true);
-            return self.ask(io, &id, now);
+            return self.ask(io, &id);
         }
         let Some(client_id) = call.client_id.clone() else {
             // The client learns it when it sends the request again.
@@ -374,7 +360,7 @@ impl ModernClient {
         {
             // Codes that 2026-07-28 does not have any more.
             let mut object = Object::read(Some(&error)).unwrap_or_default();
-            object.set("code", rpc::PARAMS.to_string());
+            object.set("code", code::PARAMS.to_string());
             return io.send_client(Frame::error(id, &object.to_string()));
         }
         let defaults = if is_cacheable(method) { CACHEABLE } else { COMPLETE };
@@ -382,21 +368,18 @@ impl ModernClient {
     }
 
     /// Takes a request of the server.
-    fn on_question(&mut self, io: &mut Io, id: Id, frame: &Frame, now: Instant) {
+    fn on_question(&mut self, io: &mut Io, id: Id, frame: &Frame) {
         let method = &*frame.method();
         if method == "ping" {
             return io.answer_server(Frame::result(&id, "{}"));
         }
         let params = frame.part.params_text(&frame.text).map(|it| frame.text.slice_ref(it));
         let params = params.as_ref();
-        let refuse = |io: &mut Io, text: &str| {
-            io.answer_server(Frame::error(&id, &error(code::METHOD, text, None)));
-        };
-        if !matches!(method, "elicitation/create" | "sampling/createMessage" | "roots/list") {
+        let Some(needed) = capability(method, params) else {
             let text =
                 format!("`{method}` has no counterpart in {MODERN}, which the client speaks");
-            return refuse(io, &text);
-        }
+            return io.refuse_server(&id, code::METHOD, &text);
+        };
         // The server does not say which request it asks for. Where all are of one client, that client gets the question
         // in any case, with the last request that may ask.
         let may_ask =
@@ -405,25 +388,22 @@ impl ModernClient {
         if calls.len() > 1 && io.users != Users::One {
             let text = "several calls are open, and it is not clear which one asks";
             io.report_once(format!("server: refused `{method}`: {text}"));
-            return refuse(io, text);
+            return io.refuse_server(&id, code::METHOD, text);
         }
         let last = calls.iter().max_by_key(|(_, call)| (call.client_id.is_some(), call.started));
         let Some(at_server) = last.map(|(id, _)| (*id).clone()).filter(|_| io.users != Users::Many)
         else {
-            let needed = capability(method, params);
-            return refuse(
-                io,
-                &format!(
-                    "`{method}` needs the capability `{needed}`, which no client that waits for an answer has declared"
-                ),
+            let text = format!(
+                "`{method}` needs the capability `{needed}`, which no client that waits for an answer has declared"
             );
+            return io.refuse_server(&id, code::METHOD, &text);
         };
         let Some(call) = self.calls.get_mut(&at_server) else { return };
         if call.inputs.len() >= MAX_INPUTS || call.rounds >= MAX_ROUNDS {
             let text = format!(
                 "one request may ask {MAX_INPUTS} questions at a time, and {MAX_ROUNDS} times"
             );
-            return refuse(io, &text);
+            return io.refuse_server(&id, code::METHOD, &text);
         }
         let mut object = Object::read(params).unwrap_or_default();
         object.remove("elicitationId");
@@ -437,12 +417,12 @@ impl ModernClient {
             params: object.to_string(),
         });
         if call.client_id.is_some() {
-            self.ask(io, &at_server, now);
+            self.ask(io, &at_server);
         }
     }
 
     /// Answers a request of the client with the questions of the server.
-    fn ask(&mut self, io: &mut Io, at_server: &Id, now: Instant) {
+    fn ask(&mut self, io: &mut Io, at_server: &Id) {
         let is_full = self.waiting.len() >= MAX_WAITING;
         let Some(call) = self.calls.get_mut(at_server) else { return };
         let Some(client_id) = call.client_id.take() else { return };
@@ -455,7 +435,7 @@ impl ModernClient {
             }
             self.calls.remove(at_server);
             io.cancel(at_server, &text);
-            return io.refuse(&client_id, rpc::INTERNAL, &text);
+            return io.refuse(&client_id, code::INTERNAL, &text);
         };
         call.rounds += 1;
         let mut questions = Object::default();
@@ -468,7 +448,7 @@ impl ModernClient {
             r#"{{"resultType":"input_required","inputRequests":{questions},"requestState":"{state}"}}"#
         );
         io.answer(&client_id, &answer);
-        let deadline = now + INPUT_TIMEOUT;
+        let deadline = io.now + INPUT_TIMEOUT;
         self.waiting.insert(state, Waiting { call: at_server.clone(), deadline });
     }
 
@@ -544,7 +524,7 @@ fn legacy_params(object: &Object) -> Object {
 /// Answers a question of the server with an error.
 fn refuse_input(io: &mut Io, input: &Input, reason: &str) {
     if let Some(id) = &input.id {
-        io.answer_server(Frame::error(id, &error(rpc::INTERNAL, reason, None)));
+        io.refuse_server(id, code::INTERNAL, reason);
     }
 }
 

@@ -125,15 +125,9 @@ impl Subscriptions {
         let uri = params.string("uri").unwrap_or_default();
         let mut told = false;
         for (id, subscription) in &self.open {
-            let Lists { tools, prompts, resources } = subscription.lists;
-            let is_wanted = subscription.missing == 0
-                && match method {
-                    "notifications/tools/list_changed" => tools,
-                    "notifications/prompts/list_changed" => prompts,
-                    "notifications/resources/list_changed" => resources,
-                    _ => subscription.resources.contains(&uri),
-                };
-            if is_wanted {
+            let is_wanted = subscription.lists.have_changed(method);
+            let is_wanted = is_wanted.unwrap_or_else(|| subscription.resources.contains(&uri));
+            if is_wanted && subscription.missing == 0 {
                 let mut own = params.clone();
                 let mut about = own.object("_meta");
                 about.set(meta::SUBSCRIPTION, id.to_string());

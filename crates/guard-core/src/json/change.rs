@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 use toolbond_contract::{ArgumentChange, Change};
 
-use super::edit::{Span, apply, entries, minify};
+use super::edit::{Span, apply, minify};
+use super::members::entries;
+use super::scan::elements;
 
 /// `text` after `changes`, one after the other; `None` where one of them does not fit.
 pub fn change_text(text: &str, changes: &[ArgumentChange]) -> Option<String> {
@@ -45,8 +46,7 @@ fn change_once(text: &str, change: &ArgumentChange) -> Option<String> {
 /// The member or element `token` of the value `text`.
 fn child<'a>(text: &'a str, token: &str) -> Option<&'a str> {
     if text.starts_with('[') {
-        let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-        return items.get(token.parse::<usize>().ok()?).map(|item| item.get());
+        return elements(text)?.get(token.parse::<usize>().ok()?).copied();
     }
     entries(text)?.into_iter().find(|(name, _, _)| name == token).map(|(_, _, value)| value)
 }
@@ -54,7 +54,7 @@ fn child<'a>(text: &'a str, token: &str) -> Option<&'a str> {
 /// The edits that take the members `names` out of `object`, a part of `text`.
 fn removals(text: &str, object: &str, names: &[String]) -> Option<Vec<(Span, String)>> {
     let members = entries(object)?;
-    let is_kept = |name: &String| !names.contains(name);
+    let is_kept = |name: &str| !names.iter().any(|it| it == name);
     let mut edits = Vec::new();
     // With nothing before it that stays, a member goes with the comma after it.
     let mut last_kept: Option<Span> = None;

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
+
+use super::members::entries;
+use super::scan::elements;
 
 /// The text of `new`, written with `old`, the text of `value`, wherever the two agree: member order is that of
 /// `new`; numbers, escapes and white space inside what did not change stay as they came.
@@ -37,7 +38,7 @@ fn write(old: &str, value: &Value, new: &Value, out: &mut String) {
             let Some(olds) = entries(old) else { return anew(out) };
             // Of two members of one name the last one counts, as it does for `Value`.
             let olds: HashMap<_, _> =
-                olds.iter().map(|(name, text, old)| (name.as_str(), (*text, *old))).collect();
+                olds.iter().map(|(name, text, old)| (&**name, (*text, *old))).collect();
             let mut renamed: Vec<_> =
                 values.iter().filter(|(name, _)| !news.contains_key(*name)).collect();
             out.push('{');
@@ -64,14 +65,14 @@ fn write(old: &str, value: &Value, new: &Value, out: &mut String) {
             out.push('}');
         }
         (Value::Array(values), Value::Array(items)) if values.len() <= items.len() => {
-            let Ok(olds) = serde_json::from_str::<Vec<&RawValue>>(old) else { return anew(out) };
+            let Some(olds) = elements(old) else { return anew(out) };
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
                     out.push(',');
                 }
                 match (olds.get(index), values.get(index)) {
-                    (Some(old), Some(value)) => write(old.get(), value, item, out),
+                    (Some(old), Some(value)) => write(old, value, item, out),
                     _ => out.push_str(&item.to_string()),
                 }
             }
@@ -105,11 +106,6 @@ pub fn minify(text: &str) -> String {
         .collect()
 }
 
-/// The entries of an object: the name, its text with quotes, and the text of the value.
-pub fn entries(text: &str) -> Option<Vec<(String, &str, &str)>> {
-    serde_json::from_str::<Members<'_>>(text).ok().map(|Members(members)| members)
-}
-
 /// Equal, the order of members included: `Value` compares objects without it.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
@@ -121,31 +117,6 @@ fn same(left: &Value, right: &Value) -> bool {
             left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same(l, r))
         }
         _ => left == right,
-    }
-}
-
-struct Members<'a>(Vec<(String, &'a str, &'a str)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(key) = map.next_key::<&'de RawValue>()? {
-                    let name = serde_json::from_str(key.get()).map_err(serde::de::Error::custom)?;
-                    members.push((name, key.get(), map.next_value::<&'de RawValue>()?.get()));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
     }
 }
 

@@ -5,4 +5,5 @@ pub mod edit;
 pub mod members;
 pub mod object;
 pub mod rope;
+pub mod scan;
 pub mod strict;

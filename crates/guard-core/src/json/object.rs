@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytestring::ByteString;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::Error;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use super::edit::Span;
-use super::members::case_variant;
+use super::members::{duplicate, position, unquoted};
 use super::rope::RopeWriter;
+use super::scan::Scanner;
 
 /// The members of an object, by where they stand in a text.
 #[derive(Clone, Debug)]
@@ -30,12 +30,27 @@ struct Field {
 impl Fields {
     /// Reads `object`, a part of `text`; `None` where it is no object.
     pub fn read(text: &str, object: &str) -> Option<Self> {
-        let Raw(all) = serde_json::from_str(object).ok()?;
-        let field = |(name, value): &(&str, &str)| {
-            Some(Field { name: Span::locate(text, name)?, value: Span::locate(text, value)? })
-        };
-        let members = all.iter().map(field).collect::<Option<_>>()?;
-        Some(Self { span: Span::locate(text, object)?, members })
+        let mut scanner = Scanner::new(object);
+        let fields = Self::scan(text, &mut scanner, |scanner, _| scanner.value())?;
+        scanner.finish()?;
+        Some(fields)
+    }
+
+    /// Reads the object that is next in a part of `text`. `value` passes over the value of a member, with its name.
+    pub(crate) fn scan<'a>(
+        text: &str,
+        scanner: &mut Scanner<'a>,
+        mut value: impl FnMut(&mut Scanner<'a>, &'a str) -> Option<&'a str>,
+    ) -> Option<Self> {
+        scanner.next_byte()?;
+        let (mut members, start) = (SmallVec::new(), scanner.at());
+        scanner.object(|scanner, name| {
+            let value = value(scanner, name)?;
+            let (name, value) = (Span::locate(text, name)?, Span::locate(text, value)?);
+            members.push(Field { name, value });
+            Some(())
+        })?;
+        Some(Self { span: Span::locate(text, scanner.since(start))?, members })
     }
 
     /// The values called `names`, in `text`.
@@ -47,20 +62,13 @@ impl Fields {
         names: [&'static str; N],
     ) -> serde_json::Result<[Option<&'t str>; N]> {
         let mut found = [None; N];
-        for (name, value) in self.iter(text) {
-            match names.iter().position(|known| *known == name) {
+        for (name, value) in self.members(text) {
+            match position(name, &names).map_err(Error::custom)? {
                 Some(index) if found[index].is_some() => {
-                    return Err(Error::custom(format!("duplicate key `{name}`")));
+                    return Err(Error::custom(duplicate(names[index])));
                 }
                 Some(index) => found[index] = Some(value),
-                None => {
-                    if let Some(known) = case_variant(&name, &names) {
-                        let name: String = name.chars().take(60).collect();
-                        return Err(Error::custom(format!(
-                            "key `{name}` differs from `{known}` only in case"
-                        )));
-                    }
-                }
+                None => {}
             }
         }
         Ok(found)
@@ -76,7 +84,15 @@ impl Fields {
         &'a self,
         text: &'t str,
     ) -> impl Iterator<Item = (Cow<'t, str>, &'t str)> + use<'a, 't> {
-        self.members.iter().map(|field| (name(field.name.text(text)), field.value.text(text)))
+        self.members(text).map(|(name, value)| (unquoted(name), value))
+    }
+
+    /// The names, as they are written, and the values.
+    fn members<'a, 't: 'a>(
+        &'a self,
+        text: &'t str,
+    ) -> impl Iterator<Item = (&'t str, &'t str)> + use<'a, 't> {
+        self.members.iter().map(|field| (field.name.text(text), field.value.text(text)))
     }
 
     /// The object, whose values are parts of `text`. Fails where a name is there twice.
@@ -84,40 +100,6 @@ impl Fields {
         let member =
             |(name, value): (Cow<'_, str>, &str)| (name.into_owned(), text.slice_ref(value));
         Object::new(self.iter(text).map(member).collect())
-    }
-}
-
-/// The name that is written as `text`, with quotes.
-fn name(text: &str) -> Cow<'_, str> {
-    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return Cow::Borrowed(inner);
-    }
-    serde_json::from_str(text).map_or(Cow::Borrowed(inner), Cow::Owned)
-}
-
-/// The members of an object: the text of the name with its quotes, and that of the value.
-struct Raw<'a>(SmallVec<[(&'a str, &'a str); 4]>);
-
-impl<'de> Deserialize<'de> for Raw<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Raw<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut all = SmallVec::new();
-                while let Some((name, value)) = map.next_entry::<&'de RawValue, &'de RawValue>()? {
-                    all.push((name.get(), value.get()));
-                }
-                Ok(Raw(all))
-            }
-        }
-        deserializer.deserialize_map(Collect)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize as _, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess,
+    Visitor,
+};
 use serde_json::{Map, Number, Value};
 
 use super::members::Name;
@@ -12,53 +15,68 @@ use super::members::Name;
 /// Fails where it is not JSON, nests too deeply, or an object has a duplicate key: one reader takes
 /// the first value, another the last, so the value that was checked might not be the one that is used.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
-    parse_as(Part::Whole, text)
+    parse_as(Extent::Whole, text)
 }
 
 /// Parses the result of a call. The text of its content may hold what no `String` can, such as half
 /// of a surrogate pair; such content is left empty.
 pub fn parse_result(text: &str) -> serde_json::Result<Value> {
-    parse(text).or_else(|error| parse_as(Part::Result, text).map_err(|_| error))
+    parse(text).or_else(|error| parse_as(Extent::Result, text).map_err(|_| error))
 }
 
-fn parse_as(part: Part, text: &str) -> serde_json::Result<Value> {
+fn parse_as(extent: Extent<'_>, text: &str) -> serde_json::Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = part.deserialize(&mut deserializer)?;
+    let value = extent.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
 
-/// Which part of a result is parsed, and so what of it is skipped.
+/// Parses the part of `text` that `schema` describes with `properties` alone: the text can be large. An array is empty.
+pub fn parse_described(schema: &Value, text: &str) -> serde_json::Result<Value> {
+    parse_as(Extent::Described(schema), text)
+}
+
+/// How much of a value is parsed.
 #[derive(Clone, Copy)]
-pub enum Part {
-    /// A value that is parsed completely.
+enum Extent<'a> {
+    /// All of it.
     Whole,
     /// A result: the text of its content is skipped.
     Result,
     /// The content of a result: `text`, `data` and `blob` are skipped and become empty strings.
     Content,
+    /// What this schema describes.
+    Described(&'a Value),
+    /// Nothing: it becomes an empty string.
+    Skipped,
 }
 
-impl Part {
-    /// How to parse the member `name`; `None` skips it.
+impl Extent<'_> {
+    /// How much of the member `name` is parsed; `None` leaves it out.
     fn member(self, name: &str) -> Option<Self> {
         match (self, name) {
-            (Self::Content, "text" | "data" | "blob") => None,
+            (Self::Content, "text" | "data" | "blob") => Some(Self::Skipped),
             (Self::Result, "content") | (Self::Content, "resource") => Some(Self::Content),
+            (Self::Described(schema), name) => {
+                schema.get("properties")?.as_object()?.get(name).map(Self::Described)
+            }
             _ => Some(Self::Whole),
         }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Part {
+impl<'de> DeserializeSeed<'de> for Extent<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        if matches!(self, Self::Skipped) {
+            return IgnoredAny::deserialize(deserializer).map(|_| String::new().into());
+        }
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Part {
+impl<'de> Visitor<'de> for Extent<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,6 +113,9 @@ impl<'de> Visitor<'de> for Part {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
+        if matches!(self, Self::Described(_)) {
+            while items.next_element::<IgnoredAny>()?.is_some() {}
+        }
         while let Some(item) = items.next_element_seed(self)? {
             array.push(item);
         }
@@ -108,13 +129,13 @@ impl<'de> Visitor<'de> for Part {
                 // Reserves for a few members, or the map grows twice on the way there.
                 object = Map::with_capacity(4);
             }
-            let part = self.member(&name);
+            let Some(extent) = self.member(&name) else {
+                members.next_value::<IgnoredAny>()?;
+                continue;
+            };
             match object.entry(name.into_owned()) {
                 serde_json::map::Entry::Vacant(vacant) => {
-                    vacant.insert(match part {
-                        Some(part) => members.next_value_seed(part)?,
-                        None => members.next_value::<IgnoredAny>().map(|_| String::new().into())?,
-                    });
+                    vacant.insert(members.next_value_seed(extent)?);
                 }
                 serde_json::map::Entry::Occupied(taken) => {
                     let name: String = taken.key().chars().take(60).collect();

@@ -7,8 +7,9 @@ use serde::de::Error;
 
 use super::id::Id;
 use crate::json::edit::Span;
-use crate::json::members::Name;
+use crate::json::members::{string, unquoted};
 use crate::json::object::Fields;
+use crate::json::scan::Scanner;
 
 /// Messages up to this size are read and checked on the I/O thread.
 pub const INLINE_BYTES: usize = 64 << 10;
@@ -41,9 +42,25 @@ pub(super) struct Params {
 impl Params {
     /// Reads `params`, a part of `text`.
     pub(super) fn read(text: &str, params: &str) -> Option<Self> {
-        let fields = Fields::read(text, params);
-        let meta = fields.as_ref().and_then(|it| Fields::read(text, it.get(text, "_meta")?));
-        Some(Self { span: Span::locate(text, params)?, fields, meta })
+        Self::scan(text, &mut Scanner::new(params))
+    }
+
+    /// Reads the parameters that are next in a part of `text`.
+    pub(super) fn scan(text: &str, scanner: &mut Scanner<'_>) -> Option<Self> {
+        if scanner.next_byte()? != b'{' {
+            let span = Span::locate(text, scanner.value()?)?;
+            return Some(Self { span, fields: None, meta: None });
+        }
+        let mut meta = None;
+        let fields = Fields::scan(text, scanner, |scanner, name| {
+            if meta.is_some() || scanner.next_byte()? != b'{' || unquoted(name) != "_meta" {
+                return scanner.value();
+            }
+            let start = scanner.at();
+            meta = Some(Fields::scan(text, scanner, |scanner, _| scanner.value())?);
+            Some(scanner.since(start))
+        })?;
+        Some(Self { span: fields.span, fields: Some(fields), meta })
     }
 }
 
@@ -51,8 +68,7 @@ impl Envelope {
     /// The method; empty where there is none.
     pub fn method<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let method = self.method.map(|method| method.text(text));
-        let name = method.and_then(|json| serde_json::from_str::<Name<'_>>(json).ok());
-        name.map_or(Cow::Borrowed(""), |name| name.0)
+        method.and_then(|json| string(json).ok()).unwrap_or_default()
     }
 
     /// The parameters as they are written; `None` where there are none.

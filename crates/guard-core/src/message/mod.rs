@@ -21,7 +21,8 @@ pub use self::params::{
 };
 pub use self::read::{MAX_BATCH, Message, Parts, Text, reads, text};
 pub use self::reply::{
-    code, error, error_code, error_message, error_object_code, error_with_data, response,
+    code, error, error_code, error_message, error_object, error_object_code, error_with_data,
+    response,
 };
 pub use self::skim::Skim;
 pub use self::unreadable::{BYTE_ORDER_MARK, Content, Unreadable};

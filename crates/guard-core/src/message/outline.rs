@@ -1,20 +1,14 @@
 //! The result of a call, parsed on the same pass as its message, as far as it takes to let it pass.
 
-use std::fmt;
-
-use memchr::memmem;
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use smallvec::SmallVec;
 use toolbond_contract::{MARKER, Structured};
 use toolbond_schema::{Instance, View};
 
-use super::envelope::{Envelope, INLINE_BYTES, Kind};
-use super::id::Id;
 use super::params::created_tasks;
-use crate::json::edit::Span;
 use crate::json::members::case_variant;
-use crate::json::strict::Part;
+use crate::json::scan::Scanner;
+use crate::json::strict;
 
 /// The members of a result that the guard reads.
 pub const RESULT_NAMES: [&str; 7] =
@@ -33,30 +27,50 @@ pub struct Outline<'a> {
 const DEPTH: usize = 110;
 
 impl<'a> Outline<'a> {
-    /// Reads the message `json`, a part of `text`, and the outline of its result; `None` where it does
-    /// not look like the small answer to a call, or is written in an unusual way.
-    pub fn read(text: &'a str, json: &'a str) -> Option<(Envelope, Self)> {
-        let has = |name: &str| memmem::find(json.as_bytes(), name.as_bytes()).is_some();
-        if json.len() > INLINE_BYTES || !(has("\"content\"") || has("\"structuredContent\"")) {
+    /// Passes over a value; its outline if it is the result of a call, and written as usual.
+    pub fn scan(scanner: &mut Scanner<'a>) -> Option<Option<Self>> {
+        scanner.next_byte()?;
+        let mut whole = scanner.clone();
+        let outline = Self::of_next(scanner);
+        if outline.is_none() {
+            whole.value()?;
+            *scanner = whole;
+        }
+        Some(outline)
+    }
+
+    /// The outline of the result `text`.
+    pub fn read(text: &'a str) -> Option<Self> {
+        let mut scanner = Scanner::new(text);
+        let outline = Self::of_next(&mut scanner)?;
+        scanner.finish()?;
+        Some(outline)
+    }
+
+    fn of_next(scanner: &mut Scanner<'a>) -> Option<Self> {
+        let (mut members, mut structured) = (Map::new(), None);
+        // What is parsed once it is clear that this is the result of a call.
+        let mut others = SmallVec::<[(&str, &str); 4]>::new();
+        scanner.object(|scanner, name| {
+            let name = plain_name(name)?;
+            let value = match name {
+                Structured::KEY => stand_in(structured.insert(scanner.instance()?).view()),
+                "content" => content(scanner, 0)?,
+                _ if case_variant(name, &RESULT_NAMES).is_some() => return None,
+                _ => {
+                    others.push((name, scanner.value()?));
+                    Value::Null
+                }
+            };
+            members.insert(name.to_owned(), value).is_none().then_some(())
+        })?;
+        if structured.is_none() && !members.contains_key("content") {
             return None;
         }
-        let Answer { id, result, outline } = serde_json::from_str(json).ok()?;
-        let result = value_between(json, result.0, result.1)?;
-        let kind = match id.and_then(|id| Id::parse(id.get())) {
-            Some(id) => Kind::Response(id),
-            None => Kind::Other,
-        };
-        let id = id.and_then(|id| Span::locate(text, id.get()));
-        let envelope = Envelope {
-            span: Span::locate(text, json.trim_ascii())?,
-            kind,
-            id,
-            result: Some(Span::locate(text, result)?),
-            error: None,
-            method: None,
-            params: None,
-        };
-        Some((envelope, outline))
+        for (name, text) in others {
+            members.insert(name.to_owned(), strict::parse(text).ok()?);
+        }
+        Some(Self { members: Value::Object(members), structured })
     }
 
     /// Whether the outline is enough to decide: nothing about the result is unusual.
@@ -71,103 +85,44 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// The value of the member `name` of the object `text`, which `next` follows; both are parts of it.
-fn value_between<'a>(text: &'a str, name: &str, next: Option<&str>) -> Option<&'a str> {
-    let place = |part: &str| (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
-    let start = place(name)? + name.len() + 1;
-    let (end, last) = match next {
-        Some(next) => (place(next)? - 1, ','),
-        None => (text.len(), '}'),
-    };
-    let value = text.get(start..end)?.trim().strip_prefix(':')?.strip_suffix(last)?;
-    Some(value.trim())
+/// The name that is written as `text`, unless it has escapes.
+fn plain_name(text: &str) -> Option<&str> {
+    let name = text.get(1..text.len() - 1)?;
+    (!name.as_bytes().contains(&b'\\')).then_some(name)
 }
 
-/// A response: the names of the member `result` and of the one after it, and what is in it.
-struct Answer<'a> {
-    id: Option<&'a RawValue>,
-    result: (&'a str, Option<&'a str>),
-    outline: Outline<'a>,
-}
+/// The most arrays and objects of content in each other.
+const CONTENT_DEPTH: usize = 16;
 
-impl<'de: 'a, 'a> Deserialize<'de> for Answer<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Answer<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a response")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let (mut id, mut result) = (None, None::<(_, Option<&'de str>, _)>);
-                // A name that is written with escapes cannot be borrowed.
-                while let Some(name) = map.next_key::<&'de str>()? {
-                    if let Some((_, next @ None, _)) = &mut result {
-                        *next = Some(name);
-                    }
-                    match name {
-                        "id" if id.is_none() => id = Some(map.next_value()?),
-                        "result" if result.is_none() => {
-                            result = Some((name, None, map.next_value()?));
-                        }
-                        "jsonrpc" => map.next_value::<IgnoredAny>().map(drop)?,
-                        "id" | "result" | "method" | "params" | "error" => {
-                            return Err(A::Error::custom("not a plain response"));
-                        }
-                        _ if case_variant(
-                            name,
-                            &["jsonrpc", "id", "method", "params", "result", "error"],
-                        )
-                        .is_some() =>
-                        {
-                            return Err(A::Error::custom("not a plain response"));
-                        }
-                        _ => map.next_value::<IgnoredAny>().map(drop)?,
-                    }
-                }
-                let (name, next, outline) =
-                    result.ok_or_else(|| A::Error::missing_field("result"))?;
-                Ok(Answer { id: id.flatten(), result: (name, next), outline })
-            }
+/// Passes over the content of a result, or a part of it, and returns it without its texts and data, which may be long.
+fn content(scanner: &mut Scanner<'_>, depth: usize) -> Option<Value> {
+    match scanner.next_byte()? {
+        _ if depth > CONTENT_DEPTH => None,
+        b'[' => {
+            let mut items = Vec::new();
+            scanner.array(|scanner| {
+                items.push(content(scanner, depth + 1)?);
+                Some(())
+            })?;
+            Some(Value::Array(items))
         }
-        deserializer.deserialize_map(Members)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Outline<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Outline<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a result")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let (mut members, mut structured) = (Map::new(), None);
-                while let Some(name) = map.next_key::<String>()? {
-                    if case_variant(&name, &RESULT_NAMES).is_some() {
-                        return Err(A::Error::custom("not a plain result"));
+        b'{' => {
+            let mut members = Map::with_capacity(4);
+            scanner.object(|scanner, name| {
+                let name = plain_name(name)?;
+                let value = match name {
+                    "text" | "data" | "blob" => {
+                        scanner.value()?;
+                        Value::String(String::new())
                     }
-                    let value = match name.as_str() {
-                        Structured::KEY => {
-                            let instance: &Instance<'de> = structured.insert(map.next_value()?);
-                            stand_in(instance.view())
-                        }
-                        "content" => map.next_value_seed(Part::Content)?,
-                        _ => map.next_value_seed(Part::Whole)?,
-                    };
-                    if members.insert(name, value).is_some() {
-                        return Err(A::Error::custom("duplicate key"));
-                    }
-                }
-                Ok(Outline { members: Value::Object(members), structured })
-            }
+                    "resource" => content(scanner, depth + 1)?,
+                    _ => strict::parse(scanner.value()?).ok()?,
+                };
+                members.insert(name.to_owned(), value).is_none().then_some(())
+            })?;
+            Some(Value::Object(members))
         }
-        deserializer.deserialize_map(Members)
+        _ => strict::parse(scanner.value()?).ok(),
     }
 }
 
@@ -196,12 +151,11 @@ mod tests {
     use toolbond_contract::{Form, Revision, project_result};
 
     use super::Outline;
-    use crate::message::read::envelope;
+    use crate::json::scan::Scanner;
 
     /// The outline of `result`, where it is plain.
     fn plain(result: &str) -> Option<serde_json::Value> {
-        let text = format!("{{\"id\":1,\"result\":{result}}}");
-        let (_, outline) = Outline::read(&text, &text)?;
+        let outline = Outline::read(result)?;
         outline.is_plain().then_some(outline.members)
     }
 
@@ -246,41 +200,27 @@ mod tests {
         let deepest = serde_json::from_str(&result(super::DEPTH)).unwrap();
         let sent = project_result(Cow::Owned(deepest), Form::Envelope, &Revision::V2025_11_25);
         assert!(sent.is_ok(), "every revision can carry it");
-        let long = |bytes| format!(r#"{{"content":[{{"text":"{}"}}]}}"#, "a".repeat(bytes));
-        assert!(plain(&long(super::INLINE_BYTES - 100)).is_some());
-        assert!(plain(&long(super::INLINE_BYTES)).is_none());
     }
 
     #[test]
-    fn the_message_is_the_one_that_is_read_without_it() {
+    fn passes_over_what_it_does_not_outline() {
+        let deep = |levels| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         for text in [
-            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#,
-            r#" { "result" : { "content" : [ ] } , "id" : "a" } "#,
-            "{\"id\":null,\n\"result\"\t:{\"content\":[],\"x\":1e2}\r\n,\"x\":{\"result\":1},\"y\":\"}\"}",
-            r#"{"result":{"content":[],"result":{}},"x":[]}"#,
-        ] {
-            let (read, _) = Outline::read(text, text).expect(text);
-            let plain = envelope(text, text).unwrap();
-            assert_eq!(
-                (read.span, read.kind, read.id, read.result),
-                (plain.span, plain.kind, plain.id, plain.result),
-                "{text}"
-            );
-        }
-        for text in [
-            r#"{"id":1,"result":{"content":[]},"result":{}}"#,
-            r#"{"id":1,"id":2,"result":{"content":[]}}"#,
-            r#"{"id":1,"r\u0065sult":{"content":[]}}"#,
-            r#"{"method":"a","result":{"content":[]}}"#,
-            r#"{"result":{"content":[]},"params":{}}"#,
-            r#"{"id":1,"error":{"content":[]}}"#,
-            r#"{"result":{"content":[]}} {}"#,
-            r#"{"result":{"content":[]},"Error":{}}"#,
-            r#"{"id":1,"result":{"content":[],"StructuredContent":1}}"#,
-            r#"{"result":null,"content":[]}"#,
+            r#"{"tools":[{"name":"a"}]}"#,
+            r#"{"content":[],"StructuredContent":1}"#,
+            r#"{"content":[{"type":"a","type":"b"}]}"#,
+            r#"{"c\u006fntent":[]}"#,
+            "null",
             r#"["content"]"#,
+            &format!(r#"{{"content":{}}}"#, deep(1000)),
         ] {
-            assert!(Outline::read(text, text).is_none(), "{text}");
+            let whole = format!(" {text} , 1");
+            let mut scanner = Scanner::new(&whole);
+            assert!(matches!(Outline::scan(&mut scanner), Some(None)), "{text}");
+            assert_eq!(scanner.at(), 1 + text.len());
+        }
+        for text in ["", "{\"content\":[}", "{\"content\":[]"] {
+            assert!(Outline::scan(&mut Scanner::new(text)).is_none(), "{text}");
         }
     }
 }

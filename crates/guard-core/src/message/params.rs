@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde::de::Error as _;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use toolbond_contract::Revision;
 
 use super::envelope::Envelope;
@@ -12,20 +11,11 @@ use super::id::Id;
 use super::meta;
 use crate::caller::keyed_hash;
 use crate::json::edit::Span;
-use crate::json::members::{Name, members};
-
-fn string(json: &str) -> serde_json::Result<Cow<'_, str>> {
-    serde_json::from_str::<Name<'_>>(json).map(|name| name.0)
-}
+use crate::json::members::{members, string};
 
 /// `json` unless it is absent or `null`.
 fn present(json: Option<&str>) -> Option<&str> {
     json.filter(|json| *json != "null")
-}
-
-/// The text of `raw` unless it is absent or `null`.
-fn shown(raw: Option<&RawValue>) -> Option<&str> {
-    present(raw.map(RawValue::get))
 }
 
 /// What `_meta` of a request says about its client.
@@ -57,7 +47,7 @@ const CLIENT_NAME: usize = 200;
 /// The name in `info`, which says who a client is.
 fn client_name(info: &str) -> Option<String> {
     let [name] = members(info, ["name"]).ok()?;
-    Some(string(name?.get()).ok()?.chars().take(CLIENT_NAME).collect())
+    Some(string(name?).ok()?.chars().take(CLIENT_NAME).collect())
 }
 
 /// The name of the client that sends `initialize`.
@@ -169,26 +159,26 @@ impl Handshake {
             ["protocolVersion", "serverInfo", "_meta", "supportedVersions", "capabilities"],
         )
         .ok()?;
-        let version = shown(version).and_then(|version| string(version).ok());
+        let version = present(version).and_then(|version| string(version).ok());
         // From 2026-07-28 on the server names itself in `_meta`.
-        let in_meta = shown(meta).and_then(|meta| members(meta, [meta::SERVER_INFO]).ok());
-        let info = shown(info).or_else(|| Some(in_meta?[0]?.get()));
+        let in_meta = present(meta).and_then(|meta| members(meta, [meta::SERVER_INFO]).ok());
+        let info = present(info).or_else(|| in_meta?[0]);
         let server = info.and_then(|info| {
             let [name, version] = members(info, ["name", "version"]).ok()?;
-            let part = |raw: Option<&RawValue>| {
-                raw.and_then(|raw| Some(string(raw.get()).ok()?.into_owned())).unwrap_or_default()
+            let part = |raw: Option<&str>| {
+                raw.and_then(|raw| Some(string(raw).ok()?.into_owned())).unwrap_or_default()
             };
             Some(format!("{} {}", part(name), part(version)).trim().to_owned())
         });
         let supported = supported
-            .and_then(|all| serde_json::from_str::<Vec<String>>(all.get()).ok())
+            .and_then(|all| serde_json::from_str::<Vec<String>>(all).ok())
             .unwrap_or_default();
         let is_supported = |it: &Revision| supported.iter().any(|name| *name == it.to_string());
         let supported = Revision::PUBLISHED.into_iter().rev().filter(is_supported).collect();
         let revision = version.map(|version| Revision::from(&*version));
-        let tools = capabilities.and_then(|all| members(all.get(), ["tools"]).ok()?[0]);
-        let told = tools.and_then(|tools| members(tools.get(), ["listChanged"]).ok()?[0]);
-        let tells_changes = told.is_some_and(|told| told.get() == "true");
+        let tools = capabilities.and_then(|all| members(all, ["tools"]).ok()?[0]);
+        let told = tools.and_then(|tools| members(tools, ["listChanged"]).ok()?[0]);
+        let tells_changes = told.is_some_and(|told| told == "true");
         Some(Self { revision, server, supported, tells_changes })
     }
 }
@@ -246,7 +236,7 @@ pub struct Task<'a> {
 impl<'a> Task<'a> {
     /// Reads the result `text`; `None` where it says nothing about a task.
     pub fn read(text: &'a str) -> serde_json::Result<Option<Self>> {
-        Self::new(members(text, ["taskId", "result"])?.map(|raw| raw.map(RawValue::get)))
+        Self::new(members(text, ["taskId", "result"])?)
     }
 
     /// Reads the parameters of the message `part` of `text`.

@@ -1,21 +1,21 @@
 //! Messages, read from their text once.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde::de::{Deserializer as _, Error, SeqAccess, Visitor};
+use serde::de::Error as _;
 use serde_json::value::RawValue;
 
-use super::envelope::{Envelope, Kind, Method, Params};
+use super::envelope::{Envelope, INLINE_BYTES, Kind, Method, Params};
 use super::id::Id;
 use super::outline::Outline;
 use super::unreadable::{BYTE_ORDER_MARK, Content, Unreadable};
 use crate::counted::Counted;
 use crate::json::edit::Span;
-use crate::json::members::{Name, members};
+use crate::json::members::{duplicate, error_at, position, string};
+use crate::json::scan::Scanner;
 
 /// The most messages of one batch.
 pub const MAX_BATCH: usize = 1000;
@@ -84,7 +84,7 @@ impl Parts {
 pub fn text(bytes: &Bytes) -> Result<ByteString, Unreadable> {
     ByteString::try_from(bytes.clone()).map_err(|_| {
         let error = serde_json::from_slice::<&RawValue>(bytes).err();
-        let error = error.unwrap_or_else(|| Error::custom("expected UTF-8"));
+        let error = error.unwrap_or_else(|| serde_json::Error::custom("expected UTF-8"));
         Unreadable { content: Content::Binary, ..Unreadable::new(bytes, &error) }
     })
 }
@@ -116,88 +116,113 @@ static READS: AtomicU64 = AtomicU64::new(0);
 fn read(text: &ByteString) -> Result<(Parts, Option<Outline<'_>>), Unreadable> {
     READS.fetch_add(1, Ordering::Relaxed);
     let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let read = || {
-        let json = &text[start..];
-        if json.trim_ascii_start().starts_with('[') {
-            return Ok((Parts::Batch(batch(text, json)?), None));
+    let json = &text[start..];
+    let (mut scanner, mut wrong) = (Scanner::new(json), None);
+    let read = match scanner.next_byte() {
+        Some(b'[') => {
+            batch(text, &mut scanner, &mut wrong).map(|envelopes| (Parts::Batch(envelopes), None))
         }
-        if let Some((envelope, outline)) = Outline::read(text, json) {
-            return Ok((Parts::One(envelope), Some(outline)));
+        _ => {
+            let outlines = json.len() <= INLINE_BYTES;
+            let one = envelope(text, &mut scanner, outlines, &mut wrong);
+            one.map(|(envelope, outline)| (Parts::One(envelope), outline))
         }
-        Ok((Parts::One(envelope(text, json)?), None))
     };
-    read().map_err(|error: serde_json::Error| Unreadable::new(text.as_bytes(), &error))
+    let at = scanner.at();
+    read.filter(|_| scanner.finish().is_some())
+        .ok_or_else(|| Unreadable::new(text.as_bytes(), &error_at(json, at, wrong)))
 }
 
-/// The messages of the batch `json`, a part of `text`.
-fn batch(text: &str, json: &str) -> serde_json::Result<Vec<Envelope>> {
-    struct Elements<'a>(&'a str);
-    impl<'de> Visitor<'de> for Elements<'_> {
-        type Value = Vec<Envelope>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a batch of messages")
+/// Reads the batch that is next in a part of `text`; what is `wrong` with it, unless it is no JSON.
+fn batch(
+    text: &str,
+    scanner: &mut Scanner<'_>,
+    wrong: &mut Option<String>,
+) -> Option<Vec<Envelope>> {
+    let mut envelopes = Vec::new();
+    scanner.array(|scanner| {
+        if envelopes.len() >= MAX_BATCH {
+            *wrong = Some(format!("a batch of more than {MAX_BATCH} messages"));
+            return None;
         }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-            let mut envelopes = Vec::new();
-            while let Some(element) = seq.next_element::<&'de RawValue>()? {
-                if envelopes.len() >= MAX_BATCH {
-                    return Err(A::Error::custom(format!(
-                        "a batch of more than {MAX_BATCH} messages"
-                    )));
-                }
-                envelopes.push(envelope(self.0, element.get()).map_err(A::Error::custom)?);
-            }
-            if envelopes.is_empty() {
-                return Err(A::Error::custom("an empty batch"));
-            }
-            Ok(envelopes)
-        }
+        envelopes.push(envelope(text, scanner, false, wrong)?.0);
+        Some(())
+    })?;
+    if envelopes.is_empty() {
+        *wrong = Some("an empty batch".to_owned());
+        return None;
     }
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    let envelopes = deserializer.deserialize_seq(Elements(text))?;
-    deserializer.end()?;
-    Ok(envelopes)
+    Some(envelopes)
 }
 
-/// Reads the message `json`, a part of `text`.
-pub(super) fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
-    let names = ["jsonrpc", "id", "method", "params", "result", "error"];
-    let [_, id, method, params, result, error] = members(json, names)?;
-    let known = match method {
-        Some(method) => Some(Method::parse(&serde_json::from_str::<Name<'_>>(method.get())?.0)),
-        None => None,
+/// Reads the message that is next in a part of `text`, and the outline of its result if that is asked for; what is
+/// `wrong` with it, unless it is no JSON.
+fn envelope<'a>(
+    text: &str,
+    scanner: &mut Scanner<'a>,
+    outlines: bool,
+    wrong: &mut Option<String>,
+) -> Option<(Envelope, Option<Outline<'a>>)> {
+    const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+    let (mut found, mut params, mut outline) = ([None::<&str>; 6], None, None);
+    scanner.next_byte()?;
+    let start = scanner.at();
+    scanner.object(|scanner, name| {
+        let index = match position(name, &NAMES) {
+            Ok(Some(index)) if found[index].is_some() => Err(duplicate(NAMES[index])),
+            position => position,
+        };
+        let Some(index) = index.map_err(|reason| *wrong = Some(reason)).ok()? else {
+            return scanner.value().map(drop);
+        };
+        scanner.next_byte()?;
+        let start = scanner.at();
+        match NAMES[index] {
+            "params" => params = Some(Params::scan(text, scanner)?),
+            "result" if outlines => outline = Outline::scan(scanner)?,
+            _ => scanner.value().map(drop)?,
+        }
+        found[index] = Some(scanner.since(start));
+        Some(())
+    })?;
+    let [_, id, method, _, result, error] = found;
+    let known = match method.map(string).transpose() {
+        Ok(name) => name.map(|name| Method::parse(&name)),
+        Err(error) => {
+            *wrong = Some(error.to_string());
+            return None;
+        }
     };
-    if method.is_some() && (result.is_some() || error.is_some()) {
-        return Err(Error::custom("a message with `method` and with `result` or `error`"));
+    let is_answer = result.is_some() || error.is_some();
+    if method.is_some() && is_answer || result.is_some() && error.is_some() {
+        let both = if method.is_some() {
+            "`method` and with `result` or `error`"
+        } else {
+            "`result` and `error`"
+        };
+        *wrong = Some(format!("a message with {both}"));
+        return None;
     }
-    if result.is_some() && error.is_some() {
-        return Err(Error::custom("a message with `result` and `error`"));
-    }
-    let span = |raw: Option<&RawValue>| {
-        raw.map(|raw| {
-            Span::locate(text, raw.get()).ok_or_else(|| Error::custom("a part of no text"))
-        })
-        .transpose()
-    };
-    let kind = match (known, id.map(|id| (id, Id::parse(id.get())))) {
-        (Some(method), Some((_, Some(id)))) => Kind::Request(id, method),
-        (Some(method), Some((_, None))) => Kind::InvalidId(method),
+    let parsed = id.map(Id::parse);
+    let id = id.filter(|_| matches!(parsed, Some(Some(_))));
+    let kind = match (known, parsed) {
+        (Some(method), Some(Some(id))) => Kind::Request(id, method),
+        (Some(method), Some(None)) => Kind::InvalidId(method),
         (Some(method), None) => Kind::Notification(method),
-        (None, Some((_, Some(id)))) if result.is_some() || error.is_some() => Kind::Response(id),
+        (None, Some(Some(id))) if is_answer => Kind::Response(id),
         (None, _) => Kind::Other,
     };
-    let json = json.trim_ascii();
-    Ok(Envelope {
-        span: Span::locate(text, json).ok_or_else(|| Error::custom("a part of no text"))?,
+    let span = |part: Option<&str>| part.and_then(|part| Span::locate(text, part));
+    let envelope = Envelope {
+        span: span(Some(scanner.since(start)))?,
         kind,
-        id: span(id.filter(|id| Id::parse(id.get()).is_some()))?,
-        result: span(result)?,
-        error: span(error)?,
-        method: span(method)?,
-        params: params.and_then(|params| Params::read(text, params.get())).map(Arc::new),
-    })
+        id: span(id),
+        result: span(result),
+        error: span(error),
+        method: span(method),
+        params: params.map(Arc::new),
+    };
+    Some((envelope, outline))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Messages that the guard writes itself.
 
+use serde_json::Value;
+
 use super::id::Id;
 use crate::json::members::members;
 
@@ -21,6 +23,10 @@ pub mod code {
     pub const CAPABILITY: i32 = -32021;
     /// The protocol version is not supported.
     pub const VERSION: i32 = -32022;
+    /// 2025-11-25 and earlier: no such resource.
+    pub const NO_RESOURCE: i32 = -32002;
+    /// 2025-11-25: the user has to visit a URL first.
+    pub const URL_ELICITATION: i32 = -32042;
 }
 
 /// A response to the request `id` with `result`, which is JSON.
@@ -30,42 +36,40 @@ pub fn response(id: &Id, result: &str) -> Vec<u8> {
 
 /// An error response; without an `id`, to no request in particular.
 pub fn error(id: Option<&Id>, code: i32, message: &str) -> Vec<u8> {
-    write_error(id, code, message, "")
+    error_response(id, &error_object(code, message, None))
 }
 
 /// An error response with `data`.
-pub fn error_with_data(
-    id: Option<&Id>,
-    code: i32,
-    message: &str,
-    data: &serde_json::Value,
-) -> Vec<u8> {
-    write_error(id, code, message, &format!(",\"data\":{data}"))
+pub fn error_with_data(id: Option<&Id>, code: i32, message: &str, data: &Value) -> Vec<u8> {
+    error_response(id, &error_object(code, message, Some(data)))
 }
 
-fn write_error(id: Option<&Id>, code: i32, message: &str, more: &str) -> Vec<u8> {
+fn error_response(id: Option<&Id>, error: &str) -> Vec<u8> {
     let id = id.map_or_else(|| "null".to_owned(), ToString::to_string);
-    let message = serde_json::Value::from(message);
-    format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{message}{more}}}}}"
-    )
-    .into_bytes()
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").into_bytes()
+}
+
+/// An error object.
+pub fn error_object(code: i32, message: &str, data: Option<&Value>) -> String {
+    let message = Value::from(message);
+    let data = data.map_or_else(String::new, |data| format!(",\"data\":{data}"));
+    format!("{{\"code\":{code},\"message\":{message}{data}}}")
 }
 
 /// The code of the error response `text`.
 pub fn error_code(text: &str) -> Option<i32> {
     let [error] = members(text, ["error"]).ok()?;
-    error_object_code(error?.get())
+    error_object_code(error?)
 }
 
 /// The code of an error object.
 pub fn error_object_code(error: &str) -> Option<i32> {
     let [code] = members(error, ["code"]).ok()?;
-    code?.get().parse().ok()
+    code?.parse().ok()
 }
 
 /// The message of an error object.
 pub fn error_message(error: &str) -> Option<String> {
     let [message] = members(error, ["message"]).ok()?;
-    serde_json::from_str(message?.get()).ok()
+    serde_json::from_str(message?).ok()
 }

@@ -76,7 +76,7 @@ async fn take(
         Kind::Notification(Rpc::ToolsChanged) => on_change(),
         Kind::Request(id, _) => {
             let method = members(&text, ["method"]).ok().and_then(|[method]| method);
-            let answer = match method.map(serde_json::value::RawValue::get) {
+            let answer = match method {
                 Some("\"ping\"") => response(id, "{}"),
                 _ => error(Some(id), code::METHOD, "not supported"),
             };

@@ -21,6 +21,7 @@ use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
 use toolbond_guard_core::conversation::Origin;
 use toolbond_guard_core::event::Event;
+use toolbond_guard_core::json::scan;
 use toolbond_guard_core::message::code;
 
 /// The most bytes of a body that is not labelled as JSON or events, such as an error page.
@@ -220,8 +221,9 @@ fn may_hold_event(bytes: &[u8]) -> bool {
 
 /// The messages of a batch, or the single one.
 fn elements(body: &Bytes) -> Vec<Bytes> {
-    match serde_json::from_slice::<Vec<&serde_json::value::RawValue>>(body) {
-        Ok(batch) => batch.iter().map(|raw| body.slice_ref(raw.get().as_bytes())).collect(),
-        Err(_) => vec![body.clone()],
-    }
+    let batch = std::str::from_utf8(body).ok().and_then(scan::elements);
+    batch.map_or_else(
+        || vec![body.clone()],
+        |batch| batch.iter().map(|part| body.slice_ref(part.as_bytes())).collect(),
+    )
 }

@@ -90,7 +90,8 @@ struct OpenRequest {
     /// What the guard itself answers.
     replies: Vec<Bytes>,
     /// Whether it is refused because there is no tool list, and what the server answered in its place.
-    unlisted: Option<Option<Response<Bytes>>>,
+    is_unlisted: bool,
+    refusal: Option<Response<Bytes>>,
 }
 
 /// What was decided about a message so far.
@@ -243,7 +244,12 @@ impl Session {
     /// The response to a request that is refused because there is no tool list. The server's own answer tells the client
     /// what to do: to authorize itself, or to open another session.
     pub(super) fn take_unlisted(&self, stream: StreamId, is_batch: bool) -> Option<Response<Body>> {
-        let response = lock(&self.open).requests.get_mut(&stream)?.unlisted.take()?;
+        let response = {
+            let mut open = lock(&self.open);
+            let request = open.requests.get_mut(&stream).filter(|it| it.is_unlisted)?;
+            request.is_unlisted = false;
+            request.refusal.take()
+        };
         Some(response.map_or_else(
             || json(StatusCode::SERVICE_UNAVAILABLE, join(&self.take_replies(stream), is_batch)),
             |response| response.map(full),
@@ -303,8 +309,9 @@ impl Transport for Session {
             Action::Unlisted { stream, ask } => {
                 let mut open = lock(&self.open);
                 let found = open.not_listed.as_ref().filter(|(own, _)| Some(*own) == ask);
-                let response = found.map(|(_, response)| response.clone());
-                open.requests.entry(stream).or_default().unlisted = Some(response);
+                let refusal = found.map(|(_, response)| response.clone());
+                let request = open.requests.entry(stream).or_default();
+                (request.is_unlisted, request.refusal) = (true, refusal);
             }
             Action::Judge(_) => {}
         }

@@ -26,9 +26,8 @@ use crate::pipe::pieces::Pieces;
 use crate::random::random;
 use crate::runtime::read::Received;
 use toolbond_guard_core::counted::Counted;
-use toolbond_guard_core::era::error;
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{Frame, Id, Kind, code, error_message};
+use toolbond_guard_core::message::{Frame, Id, Kind, code, error_message, error_object};
 
 /// How often the stream of a request is opened again without hearing anything.
 const MAX_TRIES: usize = 5;
@@ -81,7 +80,7 @@ impl Connection {
             Err(NoAnswer::SessionEnded) => self.end_with_session(),
             Err(NoAnswer::Unreached(reason)) if self.is_opening(id) => self.end(reason),
             Err(NoAnswer::Unreached(reason)) => {
-                self.tell_failure(id, &error(code::INTERNAL, &reason, None)).await;
+                self.tell_failure(id, &error_object(code::INTERNAL, &reason, None)).await;
             }
             Err(NoAnswer::Http(error, refusal)) => {
                 let mark = self.headers.mark.as_ref();
@@ -290,7 +289,8 @@ impl Connection {
             return Err(NoAnswer::SessionEnded);
         }
         if let Some(refusal) = HttpRefusal::read(&parts) {
-            let text = || error(code::INTERNAL, &format!("the server answered {status}"), None);
+            let text =
+                || error_object(code::INTERNAL, &format!("the server answered {status}"), None);
             return Err(NoAnswer::Http(told.unwrap_or_else(text), Box::new(refusal)));
         }
         // Errors about a request do not always repeat its id.
@@ -396,6 +396,6 @@ enum NoAnswer {
 
 impl NoAnswer {
     fn internal(reason: &str) -> Self {
-        Self::Error(error(code::INTERNAL, reason, None))
+        Self::Error(error_object(code::INTERNAL, reason, None))
     }
 }

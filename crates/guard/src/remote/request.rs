@@ -10,9 +10,9 @@ use toolbond_contract::headers::{encode, param_headers};
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::Driven;
 use crate::server::GuardedServer;
-use toolbond_guard_core::contract::param_headers::annotated;
 use toolbond_guard_core::era::{MODERN, meta};
 use toolbond_guard_core::json::object::Object;
+use toolbond_guard_core::json::strict::parse_described;
 use toolbond_guard_core::message::{Id, Outgoing};
 use toolbond_guard_core::trace::repeat_trace;
 
@@ -95,7 +95,7 @@ fn repeat(schema_of: SchemaOf<'_>, headers: &mut HeaderMap, method: &str, params
         return;
     }
     let Some(schema) = schema_of(&name) else { return };
-    let arguments = params.get("arguments").and_then(|text| annotated(&schema, text).ok());
+    let arguments = params.get("arguments").and_then(|text| parse_described(&schema, text).ok());
     for header in param_headers(&schema, arguments.as_ref()) {
         if let Some(value) = header.value.and_then(encode) {
             set(&header.name, &value);

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 use bytestring::ByteString;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use toolbond_guard_core::json::edit::entries;
-use toolbond_guard_core::json::members::members;
+use toolbond_guard_core::json::members::{entries, members};
 use toolbond_guard_core::json::object::Object;
+use toolbond_guard_core::json::scan::elements;
 
 /// The most tools whose arguments are repeated in headers.
 const MAX_TOOLS: usize = 10_000;
@@ -96,9 +95,9 @@ impl Learned {
         // The name may be written with escapes.
         let may_say = |text: &&ByteString| text.contains("x-mcp-header") || text.contains("\\u");
         if let Some(text) = object.get("tools").filter(|tools| knows_tools || may_say(tools)) {
-            let listed: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+            let listed = elements(text).unwrap_or_default();
             for tool in listed.into_iter().take(MAX_TOOLS) {
-                let tool = Object::read(Some(&text.slice_ref(tool.get()))).unwrap_or_default();
+                let tool = Object::read(Some(&text.slice_ref(tool))).unwrap_or_default();
                 let Some(name) = tool.string("name") else { continue };
                 let schema = tool.get("inputSchema").filter(may_say);
                 let schema = schema.and_then(|schema| annotations(schema, 1));
@@ -114,18 +113,18 @@ fn annotations(schema: &str, depth: usize) -> Option<Value> {
     const KEY: &str = "x-mcp-header";
     let [properties] = members(schema, ["properties"]).ok()?;
     let mut found = Map::new();
-    for (name, _, property) in entries(properties?.get())? {
+    for (name, _, property) in entries(properties?)? {
         let Ok([kind, header]) = members(property, ["type", KEY]) else { continue };
         let inner = if depth < DEEPEST { annotations(property, depth + 1) } else { None };
         let mut kept = inner.unwrap_or_else(|| json!({}));
         for (member, value) in [("type", kind), (KEY, header)] {
             let value = value.filter(|_| header.is_some());
-            if let Some(Ok(value)) = value.map(|value| serde_json::from_str::<Value>(value.get())) {
+            if let Some(Ok(value)) = value.map(serde_json::from_str::<Value>) {
                 kept[member] = value;
             }
         }
         if kept != json!({}) {
-            found.insert(name, kept);
+            found.insert(name.into_owned(), kept);
         }
     }
     (!found.is_empty()).then(|| json!({ "properties": found }))

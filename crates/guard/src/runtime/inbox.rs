@@ -24,13 +24,13 @@ const START: usize = 1 << 10;
 /// Lines that were read from a server, and those that workers read.
 #[derive(Default)]
 pub(crate) struct Inbox {
-    state: Arc<Mutex<Reading>>,
+    state: Arc<Mutex<Lines>>,
     /// Tells that a worker has read a line.
     has_changed: Arc<Notify>,
 }
 
 #[derive(Default)]
-struct Reading {
+struct Lines {
     ready: VecDeque<Received>,
     /// How many large messages are on workers.
     reading: usize,

@@ -9,7 +9,10 @@ mod raw;
 mod stack;
 mod width;
 
-pub use instance::{Instance, InstanceError, InstanceErrorKind, View, ViewElements, ViewMembers};
+pub use instance::{
+    Instance, InstanceError, InstanceErrorKind, View, ViewElements, ViewMembers,
+    string_end_or_special,
+};
 pub(crate) use meter::{Allowance, Stop, burn, holds, next_id, run, run_freely, run_to_end};
 pub(crate) use node::{Metered, MeteredJson};
 pub(crate) use pattern::{HardPattern, HardPatterns, keyword as hard_pattern_keyword};

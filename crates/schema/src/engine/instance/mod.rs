@@ -17,6 +17,7 @@ use serde_json::{Value, value::RawValue};
 
 pub use error::{InstanceError, InstanceErrorKind};
 pub(crate) use index::hash_of;
+pub use scan::special as string_end_or_special;
 pub(super) use tape::{Cursor, Elements, Members};
 pub use view::{View, ViewElements, ViewMembers};
 
@@ -59,6 +60,23 @@ impl<'a> Instance<'a> {
     /// duplicate key, or is longer than 4 GiB.
     pub fn parse(text: &'a str) -> Result<Self, InstanceError> {
         Parser::new(text)?.parse()
+    }
+
+    /// Parses the value that `text` starts with, and returns it with the place where it ends.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Instance::parse`] does, but for what comes after the value.
+    ///
+    /// ```
+    /// use toolbond_schema::Instance;
+    ///
+    /// let (instance, end) = Instance::parse_start("[1, 2], 3")?;
+    /// assert_eq!((instance.nesting(), end), (1, 6));
+    /// # Ok::<(), toolbond_schema::InstanceError>(())
+    /// ```
+    pub fn parse_start(text: &'a str) -> Result<(Self, usize), InstanceError> {
+        Parser::new(text)?.parse_start()
     }
 
     /// Returns an upper bound on the bytes that [`Instance::parse`] allocates.

@@ -55,17 +55,28 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn parse(mut self) -> Parsed<Instance<'a>> {
-        loop {
-            let is_open = self.value()?;
-            if !is_open && !self.follow()? {
-                break;
-            }
-        }
+        self.values()?;
         self.space();
         if self.at < self.bytes.len() {
             return Err(self.expected("the end of the text"));
         }
         Ok(self.instance)
+    }
+
+    /// Parses the value that the text starts with, and returns where that ends.
+    pub(super) fn parse_start(mut self) -> Parsed<(Instance<'a>, usize)> {
+        self.values()?;
+        Ok((self.instance, self.at))
+    }
+
+    /// Parses a value and all that is in it.
+    fn values(&mut self) -> Parsed<()> {
+        loop {
+            let is_open = self.value()?;
+            if !is_open && !self.follow()? {
+                return Ok(());
+            }
+        }
     }
 
     /// Parses a value, or the start of one that has others in it; whether a value has to come next.

@@ -85,9 +85,12 @@ const fn all(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }
 
-/// The first byte from `at` on that is a quote, a backslash or a control character, or the end.
+/// Returns the place of the first byte from `at` on that is a quote, a backslash or a control character, or the end.
+///
+/// In a JSON string, this is where it ends, an escape starts, or it is wrong.
 #[inline]
-pub(super) fn special(bytes: &[u8], mut at: usize) -> usize {
+#[must_use]
+pub fn special(bytes: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*chunk);
         // The lowest byte that is marked is one of them; those above it may be marked by a carry.
