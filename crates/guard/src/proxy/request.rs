@@ -23,16 +23,6 @@ use toolbond_guard_core::conversation::{Origin, Told};
 use toolbond_guard_core::message::{self, Kind, code};
 use toolbond_guard_core::trace::HttpTrace;
 
-/// A request that goes on to the server.
-struct Forwarded {
-    body: Bytes,
-    exchange: RequestStream,
-    /// What the guard itself answered.
-    replies: Vec<Bytes>,
-    is_batch: bool,
-    is_rpc: bool,
-}
-
 impl Proxy {
     /// Answers one request. Checks everything in it and in its response that could be read as JSON-RPC.
     pub(crate) async fn answer_checked<B>(
@@ -103,11 +93,11 @@ impl Proxy {
             }
             parts.uri = endpoint.uri.clone();
         }
-        let forwarded = match self.check(&mut parts, session, caller, received).await {
+        let (body, mut answered) = match self.check(&mut parts, session, caller, received).await {
             Ok(forwarded) => forwarded,
             Err(response) => return *response,
         };
-        let Forwarded { body, mut exchange, replies, is_batch, is_rpc } = forwarded;
+        let exchange = &mut answered.exchange;
         exchange.is_sent = true;
         parts.headers.remove(CONTENT_LENGTH);
         if self.server.rules().settings.is_replica() {
@@ -116,8 +106,7 @@ impl Proxy {
                 parts.extensions.insert(Repeatable);
             }
         }
-        let origin = Origin::Stream(exchange.stream);
-        let answered = Answered { exchange, origin, replies, is_batch, is_rpc };
+        let is_rpc = answered.is_rpc;
         let host = parts.headers.get(HOST).cloned();
         let sent = next.send(parts, body).await;
         match sent.and_then(|response| self.keep_redirect(response, is_rpc, host.as_ref())) {
@@ -126,14 +115,14 @@ impl Proxy {
         }
     }
 
-    /// Checks the body of a request against the contracts of the server.
+    /// Checks the body of a request against the contracts of the server. What is left of it goes on.
     async fn check(
         self: &Arc<Self>,
         parts: &mut Parts,
         session: Arc<Session>,
         caller: Caller,
         mut received: Received,
-    ) -> Result<Forwarded, Box<Response<Body>>> {
+    ) -> Result<(Bytes, Answered), Box<Response<Body>>> {
         let revision = named_revision(&parts.headers);
         let trace = HttpTrace::read(&self.server, &parts.headers);
         let is_json = media(&parts.headers) == Ok(Media::Json);
@@ -147,10 +136,8 @@ impl Proxy {
                 let is_endpoint = parts.uri.path() == self.path() || is_json;
                 if !is_endpoint && !unreadable.may_be_message && !looks_like_json(&bytes) {
                     parts.headers = exchange.take_headers();
-                    let (replies, is_batch) = (Vec::new(), false);
-                    let is_rpc = false;
-                    let body = bytes.into_bytes();
-                    return Ok(Forwarded { body, exchange, replies, is_batch, is_rpc });
+                    let answered = Answered::new(exchange, Vec::new(), false, false);
+                    return Ok((bytes.into_bytes(), answered));
                 }
                 let stream = exchange.stream;
                 drive(&exchange.session, |it, _| it.on_unreadable_client(stream, &unreadable));
@@ -179,7 +166,7 @@ impl Proxy {
         match body {
             Some(body) => {
                 parts.headers = exchange.take_headers();
-                Ok(Forwarded { body, exchange, replies, is_batch, is_rpc })
+                Ok((body, Answered::new(exchange, replies, is_batch, is_rpc)))
             }
             None => {
                 // Nobody waits for an answer to a notification.

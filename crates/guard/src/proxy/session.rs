@@ -475,6 +475,19 @@ pub(super) struct Answered {
     pub(super) is_rpc: bool,
 }
 
+impl Answered {
+    /// A request that was posted.
+    pub(super) fn new(
+        exchange: RequestStream,
+        replies: Vec<Bytes>,
+        is_batch: bool,
+        is_rpc: bool,
+    ) -> Self {
+        let origin = Origin::Stream(exchange.stream);
+        Self { exchange, origin, replies, is_batch, is_rpc }
+    }
+}
+
 /// The error for requests that the server left unanswered.
 pub(super) const UNANSWERED: &str = "the server did not answer the request";
 

@@ -11,14 +11,12 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::headers::{Head, RemoteHeaders};
-use super::place::{MAX_RETRY, Place};
 use super::refusal::HttpRefusal;
 use super::request::{Request, headers_of};
 use super::server::Remote;
 use super::tools::{KnownTools, Learned};
-use super::unknown_session::{MAX_TOLD, error_of, is_without_session};
 use crate::http::body::{BodyError, read_body};
-use crate::http::events::{BodyEvents, data};
+use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, full, in_pieces};
 use crate::memory::Sender;
@@ -26,8 +24,19 @@ use crate::pipe::pieces::Pieces;
 use crate::random::random;
 use crate::runtime::read::Received;
 use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::json::object::Object;
 use toolbond_guard_core::lock::lock;
-use toolbond_guard_core::message::{Frame, Id, Kind, code, error_message, error_object};
+use toolbond_guard_core::message::{
+    Frame, Id, Kind, code, error_message, error_object, error_object_code,
+};
+
+/// How soon an event stream that broke off is opened again, unless the server says; and the bounds of that.
+const RETRY: Duration = Duration::from_secs(1);
+const MIN_RETRY: Duration = Duration::from_millis(100);
+const MAX_RETRY: Duration = Duration::from_secs(30);
+
+/// The most bytes of a refusal that is searched for what it is about.
+const MAX_TOLD: usize = 4 << 10;
 
 /// How often the stream of a request is opened again without hearing anything.
 const MAX_TRIES: usize = 5;
@@ -397,5 +406,105 @@ enum NoAnswer {
 impl NoAnswer {
     fn internal(reason: &str) -> Self {
         Self::Error(error_object(code::INTERNAL, reason, None))
+    }
+}
+
+/// How far an event stream was read.
+struct Place {
+    /// The id of the last event that has one.
+    last: Option<HeaderValue>,
+    /// How soon the server wants it to be opened again.
+    retry: Duration,
+    /// The last pause before that.
+    pause: Option<Duration>,
+    /// Whether something was heard since then.
+    has_moved: bool,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { last: None, retry: RETRY, pause: None, has_moved: false }
+    }
+}
+
+impl Place {
+    fn move_to(&mut self, event: &[u8]) {
+        self.has_moved = true;
+        if let Some(id) = event_id(event) {
+            self.last = HeaderValue::from_bytes(id).ok();
+        }
+        if let Some(retry) = event_retry(event) {
+            self.retry = retry.clamp(MIN_RETRY, MAX_RETRY);
+        }
+    }
+
+    /// How long to wait now: longer each time that nothing was heard.
+    fn pause(&mut self) -> Duration {
+        let has_moved = std::mem::take(&mut self.has_moved);
+        let longer = self.pause.filter(|_| !has_moved).map(|last| last.saturating_mul(2));
+        *self.pause.insert(longer.unwrap_or(self.retry).min(MAX_RETRY))
+    }
+}
+
+/// Whether a server that answers so does not know the session of the request.
+fn is_without_session(status: StatusCode, body: &Received, id: Option<&Id>) -> bool {
+    let frame = body.frame();
+    let error = frame.as_ref().and_then(|it| Some(it.slice(it.part.error?)));
+    match status.as_u16() {
+        404 => error.and_then(|error| error_object_code(&error)) != Some(code::METHOD),
+        // What several SDKs answer instead of 404, without the id of the request.
+        400 | 401 => {
+            let kind = frame.map(|frame| frame.part.kind);
+            let is_answer = matches!(&kind, Some(Kind::Response(found)) if Some(found) == id);
+            let told = body.bytes().to_ascii_lowercase();
+            let names_it = memchr::memmem::find(&told, b"session").is_some();
+            !is_answer && told.len() <= MAX_TOLD && names_it
+        }
+        _ => false,
+    }
+}
+
+/// The error object in `body`, if it is an error answer.
+fn error_of(body: &Received) -> Option<String> {
+    let text = std::str::from_utf8(body.bytes()).ok()?;
+    let error = Object::copied(text.trim_ascii()).get("error")?.clone();
+    error.starts_with('{').then(|| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::StatusCode;
+
+    use super::{MAX_RETRY, MIN_RETRY, Place, Received, is_without_session};
+    use crate::testing::counted;
+    use toolbond_guard_core::message::Id;
+
+    #[test]
+    fn a_stream_that_stays_silent_is_opened_less_and_less_often() {
+        let mut place = Place::default();
+        let pauses: Vec<_> = (0..7).map(|_| place.pause().as_secs()).collect();
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 30, 30]);
+        place.move_to(b"id: 7\nretry: 250\ndata:\n\n");
+        assert_eq!(place.pause().as_millis(), 250);
+        assert_eq!(place.last.as_ref().unwrap(), "7");
+        place.move_to(b"retry: 0\n\n");
+        assert_eq!(place.pause(), MIN_RETRY);
+        place.move_to(b"retry: 99999999\n\n");
+        assert_eq!(place.pause(), MAX_RETRY);
+    }
+
+    #[test]
+    fn a_refusal_tells_whether_the_session_is_over() {
+        let id = Id::String("a".to_owned());
+        let is = |status, body: &str| {
+            let body = Received::read(counted(body.to_owned()));
+            is_without_session(StatusCode::from_u16(status).unwrap(), &body, Some(&id))
+        };
+        assert!(is(404, "") && is(404, r#"{"error":{"code":-32001,"message":"a"}}"#));
+        assert!(!is(404, r#"{"error":{"code":-32601,"message":"a"}}"#));
+        assert!(is(400, "No valid Session ID") && is(401, "Session not found"));
+        assert!(!is(400, "no") && !is(500, "session"));
+        let answer = r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"session"}}"#;
+        assert!(!is(400, answer));
     }
 }

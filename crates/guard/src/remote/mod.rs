@@ -2,13 +2,11 @@
 
 mod connection;
 pub(crate) mod headers;
-mod place;
 pub(crate) mod refusal;
 mod request;
 mod server;
 mod session;
 mod tools;
-mod unknown_session;
 
 pub(crate) use self::request::ToServer;
 pub(crate) use self::server::Remote;
