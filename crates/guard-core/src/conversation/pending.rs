@@ -8,9 +8,8 @@ use ahash::AHashMap;
 use toolbond_contract::Revision;
 
 use super::action::StreamId;
-use crate::audience::Audience;
 use crate::caller::Caller;
-use crate::contract::catalog::{PageRequest, Tool};
+use crate::contract::catalog::{ListKey, PageRequest, Tool};
 use crate::message::{Id, error_code};
 
 /// The most requests that wait at a time in one conversation.
@@ -29,7 +28,7 @@ pub(super) enum Purpose {
     /// The answer names the server and the revision. `client` is the name of a client that sends `initialize`.
     Handshake { client: Option<String> },
     /// A page of the tool list.
-    List { request: PageRequest, caller: Caller, audience: Audience },
+    List { request: PageRequest, key: ListKey },
     /// A call of a tool, or a request for its result.
     Call { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.

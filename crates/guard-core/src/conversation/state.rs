@@ -11,8 +11,8 @@ use toolbond_contract::Revision;
 
 use super::action::{Action, Destination, StreamId, Ticket, cancellation};
 use super::fetcher::Fetcher;
-use super::held::{Held, PartFate};
-use super::job::{Check, Job, JobId, JobOutcome};
+use super::held::{Decision, Held};
+use super::job::{Job, JobId, JobKind, JobOutcome};
 use super::link::Link;
 use super::pending::{Key, Pending, PendingRequests, Purpose};
 use super::running::{HeldAnswer, JobPurpose, RunningJob};
@@ -120,8 +120,8 @@ impl Conversation {
                     _ => CheckedArguments::Failed("the check failed".to_owned()),
                 };
                 let server = self.server.clone();
-                let fate = self.conclude_check(call, tool, checked, &server.rules());
-                self.settle(ticket, index, fate);
+                let decision = self.conclude_check(call, tool, checked, &server.rules());
+                self.settle(ticket, index, decision);
             }
             JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
             JobPurpose::OwnPage(ask) => match outcome {
@@ -260,22 +260,22 @@ impl Conversation {
 
     /// Finds the tool that is called.
     pub(super) fn find_tool(&mut self, rules: &Rules, call: &WaitingCall) -> Lookup {
-        let WaitingCall { caller, audience, name, .. } = call;
+        let WaitingCall { list, name, .. } = call;
         let catalog = self.catalog.under(rules.generation);
-        if rules.settings.is_replica() && catalog.is_older(caller, audience, MAX_AGE, self.now) {
-            catalog.expire(caller, audience);
+        if rules.settings.is_replica() && catalog.is_older(list, MAX_AGE, self.now) {
+            catalog.expire(list);
         }
-        if rules.settings.is_hidden(&catalog.own_name(caller, audience, name)) {
+        if rules.settings.is_hidden(&catalog.own_name(list, name)) {
             return Lookup::Found(Tool::Withheld(HIDDEN.into()));
         }
-        catalog.find(caller, audience, name)
+        catalog.find(list, name)
     }
 
     /// Starts a job for `stream`.
     pub(super) fn start_job(
         &mut self,
         stream: Option<StreamId>,
-        check: Check,
+        check: JobKind,
         purpose: JobPurpose,
     ) {
         let id = JobId(self.next_number());
@@ -299,7 +299,7 @@ impl Conversation {
                 JobPurpose::Answer(HeldAnswer { ticket, index, .. })
                     if self.link.splits_batches() =>
                 {
-                    self.settle(ticket, index, PartFate::Dropped);
+                    self.settle(ticket, index, Decision::Dropped);
                 }
                 JobPurpose::Answer(HeldAnswer { ticket, .. })
                 | JobPurpose::Call(WaitingCall { ticket, .. }, _) => {
