@@ -1,4 +1,4 @@
-//! What becomes of a call: it is held to the contract of its tool, and sent or refused.
+//! Deciding about calls: each is checked against the contract of its tool, and sent or refused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ enum Verdict {
 }
 
 impl Conversation {
-    /// Holds a call to the contract of its tool.
+    /// Checks a call against the contract of its tool.
     pub(super) fn decide_call(
         &mut self,
         mut call: WaitingCall,

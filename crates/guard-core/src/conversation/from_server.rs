@@ -284,7 +284,7 @@ impl Conversation {
         (to, Vec::new())
     }
 
-    /// A message that was for a client reaches none, for this reason. If it is a request, the server is told.
+    /// Tells the server why its message reached no client, if that is a request.
     pub fn on_undelivered(&mut self, bytes: &Bytes, reason: &str, now: Instant) {
         self.now = now;
         let parts = text(bytes).ok().and_then(|text| Parts::read(&text).ok());
@@ -402,7 +402,7 @@ impl Conversation {
         (to, edited(part, checked.edits))
     }
 
-    /// Reports that a task cannot be read; what its client is told.
+    /// Reports that a task cannot be read, and returns what its client is told.
     fn report_task(&self, wrong: &serde_json::Error) -> String {
         let message = format!("could not read the task: {wrong}");
         let event = Event::error(format!("server: {message}"));
@@ -537,7 +537,7 @@ impl Conversation {
         (to, Decision::Waiting)
     }
 
-    /// Ends the wait for a part of the server that a job has checked.
+    /// Decides about a held part of the server that a job has checked.
     pub(super) fn conclude_answer(&mut self, answer: HeldAnswer, outcome: JobOutcome) {
         let (ticket, index) = (answer.ticket, answer.index);
         let text = self.held_text(ticket).cloned().unwrap_or_default();
@@ -605,7 +605,7 @@ fn holds_result(text: &str) -> bool {
     members(text, ["result"]).map_or(true, |[result]| result.is_some())
 }
 
-/// Why a request of the guard itself failed, where the server answered it with this error.
+/// Returns why a request of the guard itself failed that the server answered with the error `text`.
 fn error_reason(text: &str) -> String {
     let message = members(text, ["error"]).ok().and_then(|[error]| error_message(error?));
     match message {
@@ -617,7 +617,7 @@ fn error_reason(text: &str) -> String {
     }
 }
 
-/// A part with `edits`, and with what its result gets beside.
+/// Applies `edits` to a part, and adds the default members of its result.
 fn edited(part: &ServerPart<'_>, mut edits: Vec<(Span, String)>) -> Decision {
     if let (Some(result), false) = (part.envelope.result, part.defaults.is_empty()) {
         let result = result.text(part.text);
@@ -635,7 +635,7 @@ fn edited(part: &ServerPart<'_>, mut edits: Vec<(Span, String)>) -> Decision {
     Rope::edit(part.text, part.envelope.span, edits).map_or(Decision::Dropped, Decision::Edited)
 }
 
-/// A part with `edits`, and with `new` in the place of `old`, its result or a part of that.
+/// Applies `edits` to a part, and puts `new` in the place of `old`, its result or a part of that.
 fn replaced_in(
     part: &ServerPart<'_>,
     mut edits: Vec<(Span, String)>,

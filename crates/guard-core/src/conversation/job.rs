@@ -106,7 +106,7 @@ impl Job {
         if bytes <= INLINE_BYTES { 0 } else { bytes.min(cap) }
     }
 
-    /// Lets it finish with what is there.
+    /// Makes the job finish with the documents that are there.
     pub fn stop_waiting(&self) {
         self.has_waited.store(true, Ordering::Relaxed);
     }

@@ -91,7 +91,7 @@ impl Conversation {
         }
     }
 
-    /// The same with a session, where each request has a stream of its own.
+    /// Returns the same conversation with a session or without, where each request has a stream of its own.
     pub fn with_session(self, has_session: bool) -> Self {
         Self { has_session, ..self }
     }
@@ -132,7 +132,7 @@ impl Conversation {
         }
     }
 
-    /// The stream is closed: its client has left, or has its answers. With `may_resume` its requests
+    /// Closes a stream whose client has left, or has its answers. With `may_resume` its requests
     /// are remembered, because the client may come back for their answers.
     pub fn close_stream(&mut self, stream: StreamId, may_resume: bool, now: Instant) {
         self.now = now;
@@ -164,7 +164,7 @@ impl Conversation {
         self.link == Link::Streams && self.has_session && pending.is_checked()
     }
 
-    /// Has the answer to a request, which is not pending any more, still recognized: it goes nowhere.
+    /// Remembers a request that is not pending any more, so that its answer is recognized and dropped.
     pub(super) fn abandon(&mut self, key: &Key, mut pending: Pending) {
         (pending.stream, pending.purpose) = (StreamId::PIPE, Purpose::Other);
         (pending.caller, pending.span) = (Caller::default(), None);
@@ -172,7 +172,7 @@ impl Conversation {
         self.pending.abandon(key);
     }
 
-    /// The server has accepted what was posted on `stream`, and answers it on that of the endpoint.
+    /// Notes that the server has accepted what was posted on `stream`; it answers on the stream of the endpoint.
     pub fn accept_posted(&mut self, stream: StreamId) {
         self.posted.remove(&stream);
     }
@@ -186,12 +186,12 @@ impl Conversation {
         forgotten.iter().for_each(Pending::end_cancelled);
     }
 
-    /// The tool list of the server has changed.
+    /// Marks all tool lists as changed.
     pub fn on_tools_changed(&mut self) {
         self.catalog.invalidate();
     }
 
-    /// Tools that were left out of a list are bundled now.
+    /// Marks all tool lists as changed, because tools that were left out are bundled now, and tells the client.
     pub fn on_tools_bundled(&mut self) {
         self.catalog.invalidate();
         // One is enough until the client lists the tools again.
@@ -200,7 +200,7 @@ impl Conversation {
         }
     }
 
-    /// The server is gone: all requests get an error that says `reason`.
+    /// Answers all requests with an error that says `reason`, because the server is gone.
     pub fn on_server_gone(&mut self, reason: &str) {
         self.give_up(None, reason, true);
         self.fetcher.stop();

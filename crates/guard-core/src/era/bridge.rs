@@ -50,7 +50,7 @@ impl Bridge {
         matches!(&self.state, BridgeState::Detecting(detect) if detect.wants_restart())
     }
 
-    /// Goes on with a server that was started again.
+    /// Resumes with a server that was started again.
     pub fn on_restart(&mut self, now: Instant) {
         self.io.now = now;
         if let BridgeState::Detecting(detect) = &mut self.state {
@@ -121,8 +121,8 @@ impl Bridge {
         }
     }
 
-    /// Forgets the request that the server knows as `id`, to which its answer cannot be read; the id that its client
-    /// knows, if that is another one.
+    /// Forgets the request that the server knows as `id`, whose answer cannot be read, and returns the id that its client
+    /// knows if that is another one.
     pub fn take_retried(&mut self, id: &Id) -> Option<Id> {
         match &mut self.state {
             BridgeState::Legacy(bridge) => bridge.take_retried(id),
@@ -131,7 +131,7 @@ impl Bridge {
         }
     }
 
-    /// The client sends nothing any more: it cannot answer questions.
+    /// Handles the end of the client's input: it cannot answer questions any more.
     pub fn on_client_end(&mut self) {
         if let BridgeState::Legacy(bridge) = &mut self.state {
             bridge.on_client_end(&mut self.io);
@@ -163,7 +163,7 @@ impl Bridge {
         }
     }
 
-    /// Goes on with what was found out about the server, and with the messages that waited for it.
+    /// Enters the state that was found out, and handles the messages that waited for it.
     fn settle(&mut self, found: Option<BridgeState>) {
         let Some(found) = found else { return };
         let BridgeState::Detecting(detect) = std::mem::replace(&mut self.state, BridgeState::Same)

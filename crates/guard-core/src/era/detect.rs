@@ -231,13 +231,13 @@ impl Detect {
         None
     }
 
-    /// The server is of the era of its modern client.
+    /// Notes that the server is of the era of its modern client.
     fn is_modern(io: &mut Io) -> BridgeState {
         io.server.eras().set_modern();
         BridgeState::Same
     }
 
-    /// The server answered what the client itself sent.
+    /// Takes the answer to the request that the client itself sent.
     fn on_first_answer(
         &mut self,
         io: &mut Io,
@@ -400,7 +400,7 @@ impl Detect {
         }
     }
 
-    /// The server refuses this client: so it does all that waits.
+    /// Answers all requests that wait with the error with which the server refuses this client.
     fn refuse_held(&mut self, io: &mut Io, error: &str) -> BridgeState {
         if let Some(refusal) = self.refusal.take() {
             io.send_client(refusal);
@@ -414,7 +414,7 @@ impl Detect {
         BridgeState::Idle
     }
 
-    /// The server speaks neither era with the bridge: the client gets what the server says to it.
+    /// Gives up translating, because the server speaks neither era with the bridge, and sends the client what the server said.
     fn give_up(&mut self, io: &mut Io) -> BridgeState {
         if self.is_known {
             io.server.eras().forget();
@@ -425,7 +425,7 @@ impl Detect {
         BridgeState::Same
     }
 
-    /// Removes the first request from those that wait: it has its answer.
+    /// Removes the first request from those that wait, because it has its answer.
     fn drop_first(&mut self) {
         if !self.is_forwarded && !self.held.is_empty() {
             self.held.remove(0);

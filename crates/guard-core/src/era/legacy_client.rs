@@ -292,7 +292,7 @@ impl LegacyClient {
         self.requests.get(id).is_some_and(|request| request.client_id != *id)
     }
 
-    /// Forgets the request that the server knows as `id`; the id that its client knows, if that is another one.
+    /// Forgets the request that the server knows as `id`, and returns the id that its client knows if that is another one.
     pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
         let id = id.among(|id| self.requests.contains_key(id))?;
         let Request { client_id, .. } = self.requests.remove(&id)?;
@@ -300,7 +300,7 @@ impl LegacyClient {
         (client_id != id).then_some(client_id)
     }
 
-    /// The client sends nothing any more, no answers either.
+    /// Handles the end of the client's input: it cannot answer questions any more.
     pub(super) fn on_client_end(&mut self, io: &mut Io) {
         let waiting: Vec<Id> = self.waiting.keys().cloned().collect();
         for id in waiting {

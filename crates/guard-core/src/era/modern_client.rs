@@ -236,7 +236,7 @@ impl ModernClient {
         client_id.is_some_and(|client_id| client_id != id)
     }
 
-    /// Forgets the request that the server knows as `id`; the id that its client knows, if that is another one.
+    /// Forgets the request that the server knows as `id`, and returns the id that its client knows if that is another one.
     pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
         let id = id.among(|id| self.calls.contains_key(id))?;
         let client_id = self.calls.get(&id)?.client_id.clone()?;

@@ -119,7 +119,7 @@ impl Subscriptions {
         true
     }
 
-    /// Tells the subscriptions that are about it of a notification of the server; `false` if there is none.
+    /// Passes a notification of the server on to the subscriptions that are about it; `false` if there is none.
     pub(super) fn tell(&self, io: &mut Io, method: &str, params: &Object) -> bool {
         let uri = params.string("uri").unwrap_or_default();
         let mut told = false;

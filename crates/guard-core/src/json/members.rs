@@ -16,8 +16,8 @@ pub fn members<'a, const N: usize>(
     names: [&'static str; N],
 ) -> serde_json::Result<[Option<&'a str>; N]> {
     let Written(all) = serde_json::from_str(text)?;
-    let named = all.into_iter().map(|(name, value)| Ok((string(name)?, value)));
-    pick(named.collect::<serde_json::Result<SmallVec<[_; 6]>>>()?, names)
+    let found = all.into_iter().map(|(name, value)| Ok((string(name)?, value)));
+    pick(found.collect::<serde_json::Result<SmallVec<[_; 6]>>>()?, names)
 }
 
 /// Finds the values called `names` among `members`. Fails as [`members`] does.
