@@ -29,14 +29,14 @@ const parts = (content) =>
 export const HOSTS = {
   "claude-code": {
     package: "@anthropic-ai/claude-code",
-    /** `command` and `args` of the server, the folder that stands for the home of the user, the port of the model. */
-    start({ packages, server, home, port }) {
+    /** `command` and `args` of each server by its name, the folder that stands for the home of the user, the port of the model. */
+    start({ packages, servers, home, port }) {
       const file = path.join(home, "servers.json");
-      write(file, JSON.stringify({ mcpServers: { s: server } }));
+      write(file, JSON.stringify({ mcpServers: servers }));
       return {
         words: [
           native(packages, "@anthropic-ai/claude-code", /^claude(\.exe)?$/), "-p", "go", "--mcp-config", file, "--strict-mcp-config",
-          "--allowedTools", "mcp__s", "--output-format", "text",
+          "--allowedTools", Object.keys(servers).map((name) => `mcp__${name}`).join(","), "--output-format", "text",
         ],
         env: {
           ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
@@ -48,19 +48,19 @@ export const HOSTS = {
         },
       };
     },
-    /** Which of the offered tools are those of the server. */
-    isOfServer: ({ name }) => name.startsWith("mcp__s__"),
+    /** Which of the offered tools are those of a server: `s`, or `s` and a number. */
+    isOfServer: ({ name }) => /^mcp__s\d*__/.test(name),
     /** What the model reads of a result, and whether it is told that it is an error. */
     read: ({ content, isError }) => ({ isError, text: parts(content) }),
   },
   codex: {
     package: "@openai/codex",
-    start({ packages, server, home, port }) {
+    start({ packages, servers, home, port }) {
       const settings = [
         'model = "scripted"', 'model_provider = "scripted"', "check_for_update_on_startup = false",
         "[analytics]", "enabled = false", "[features]", "apps = false", "plugins = false", "remote_plugin = false",
         "[model_providers.scripted]", 'name = "scripted"', `base_url = "http://127.0.0.1:${port}/v1"`, 'wire_api = "responses"', 'env_key = "SCRIPTED_KEY"',
-        "[mcp_servers.s]", ...Object.entries(server).map(([key, value]) => `${key} = ${toml(value)}`),
+        ...Object.entries(servers).flatMap(([name, server]) => [`[mcp_servers.${name}]`, ...Object.entries(server).map(([key, value]) => `${key} = ${toml(value)}`)]),
       ];
       write(path.join(home, ".codex/config.toml"), `${settings.join("\n")}\n`);
       return {
@@ -71,7 +71,7 @@ export const HOSTS = {
         env: { CODEX_HOME: path.join(home, ".codex"), SCRIPTED_KEY: "none" },
       };
     },
-    isOfServer: ({ namespace }) => namespace === "mcp__s",
+    isOfServer: ({ namespace }) => /^mcp__s\d*$/.test(namespace),
     // The model is not told which results are errors; the lines for people say so.
     read: ({ content }, index, said) => ({
       isError: [...said.matchAll(/^mcp: s\/.* \((completed|failed)\)$/gm)][index]?.[1] === "failed",
@@ -80,9 +80,9 @@ export const HOSTS = {
   },
   "gemini-cli": {
     package: "@google/gemini-cli",
-    start({ packages, server, home, port }) {
+    start({ packages, servers, home, port }) {
       const settings = {
-        mcpServers: { s: { ...server, trust: true } },
+        mcpServers: Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, { ...server, trust: true }])),
         security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
         privacy: { usageStatisticsEnabled: false },
         telemetry: { enabled: false },
@@ -95,7 +95,7 @@ export const HOSTS = {
         env: { GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`, GEMINI_API_KEY: "none", GEMINI_CLI_HOME: home },
       };
     },
-    isOfServer: ({ name }) => name.startsWith("mcp_s_"),
+    isOfServer: ({ name }) => /^mcp_s\d*_/.test(name),
     read({ content, isError, beside }) {
       // An error quotes the whole result as JSON.
       const quoted = content.error?.split(" with response: ")[1];

@@ -1,6 +1,6 @@
 // Runs one host with one server and a scripted model: `run.mjs JOB`, where JOB is JSON, prints what was seen as JSON.
 //
-// `host`, `packages` (a folder `node_modules`), `home` (an empty folder), `server` (its words), `guard` (the words before them, if
+// `host`, `packages` (a folder `node_modules`), `home` (an empty folder), `server` (its words; or `servers`, of which only the tools are seen), `guard` (the words before them, if
 // there is one between), `calls` (pairs of a tool and arguments; without them each tool is called once), `seconds`.
 import { spawn } from "node:child_process";
 import fs from "node:fs";
@@ -47,8 +47,12 @@ const model = await startModel(plan);
 const proxy = await startProxy();
 const refused = `http://127.0.0.1:${proxy.port}`;
 const tap = path.join(job.home, "tap");
-const server = [...(job.guard ?? []), process.execPath, path.join(import.meta.dirname, "tap.mjs"), tap, ...job.server];
-const { words, env } = host.start({ packages: job.packages, server: { command: server[0], args: server.slice(1) }, home: job.home, port: model.port });
+const tapped = (words) => [process.execPath, path.join(import.meta.dirname, "tap.mjs"), tap, ...words];
+const started = ([command, ...args]) => ({ command, args });
+const servers = job.servers
+  ? Object.fromEntries(job.servers.map((words, index) => [`s${index}`, started(words)]))
+  : { s: started([...(job.guard ?? []), ...tapped(job.server)]) };
+const { words, env } = host.start({ packages: job.packages, servers, home: job.home, port: model.port });
 fs.mkdirSync(cwd, { recursive: true });
 const version = JSON.parse(fs.readFileSync(path.join(job.packages, host.package, "package.json"))).version;
 const child = spawn(words[0], words.slice(1), {
@@ -72,7 +76,7 @@ model.close();
 proxy.close();
 
 /** What went over the tap: what the client said of itself, the tools that the server listed. */
-function tapped() {
+function seen() {
   if (!fs.existsSync(tap)) return {};
   const lines = fs.readFileSync(tap, "utf8").trim().split("\n").map((line) => [line[0], JSON.parse(line.slice(1))]);
   const of = (mark) => lines.filter((line) => line[0] === mark).map(([, message]) => message);
@@ -82,7 +86,7 @@ function tapped() {
 }
 
 const { requests, tools, calls, results } = model.seen;
-const { hello, listed = [] } = tapped();
+const { hello, listed = [] } = seen();
 // Descriptions tell tools apart whose names a host changes.
 const isOne = (tool, { name, description }) => (description ? tool.description === description : isNamed(tool, name));
 const offered = tools.filter(host.isOfServer).map((tool) => ({ ...tool, of: listed.find((one) => isOne(tool, one))?.name }));
