@@ -91,7 +91,7 @@ const { hello, listed = [] } = seen();
 const isOne = (tool, { name, description }) => (description ? tool.description === description : isNamed(tool, name));
 const offered = tools.filter(host.isOfServer).map((tool) => ({ ...tool, of: listed.find((one) => isOne(tool, one))?.name }));
 if (job.record) fs.writeFileSync(job.record, JSON.stringify(requests));
-console.log(JSON.stringify({
+const report = JSON.stringify({
   version, code, timedOut, said: said.trim(), requests: requests.length, proxied: [...proxy.asked], hello,
   listed: listed.map(({ name }) => name), tools: offered,
   differences: differences(listed, offered),
@@ -100,5 +100,5 @@ console.log(JSON.stringify({
     const { isError, text } = results[index] ? host.read(results[index], index, said) : { isError: true, text: "no answer" };
     return { of, arguments: JSON.parse(steady(JSON.stringify(args))), isError, text: steady(text) };
   }),
-}));
-process.exit(0);
+});
+process.stdout.write(`${report}\n`, () => process.exit(0));
