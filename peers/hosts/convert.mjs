@@ -19,6 +19,14 @@ const installed = path.join(here, "../../target/testkit/hosts");
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "toolbond-hosts-"));
 let runs = 0;
 
+/** `nullable`, which Gemini CLI writes for its API, as a union with null. */
+function jsonSchema(schema) {
+  if (typeof schema !== "object" || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(jsonSchema);
+  const { nullable, ...made } = Object.fromEntries(Object.entries(schema).map(([key, one]) => [key, jsonSchema(one)]));
+  return nullable === true ? { anyOf: [made, { type: "null" }] } : made;
+}
+
 /** The schemas that the model is offered, by the id of the line; each of `lists` is a server. */
 async function offered(host, lists) {
   const home = path.join(scratch, `${runs++}`);
@@ -34,7 +42,7 @@ async function offered(host, lists) {
   const run = JSON.parse(stdout);
   fs.rmSync(home, { recursive: true });
   if (run.requests === 0) throw new Error(`${host} ${run.version} asked the model nothing; it said: ${run.said}`);
-  return new Map(run.tools.map(({ name, schema }) => [Number(/(\d+)$/.exec(name)[1]), schema ?? null]));
+  return new Map(run.tools.map(({ name, schema }) => [Number(/(\d+)$/.exec(name)[1]), jsonSchema(schema) ?? null]));
 }
 
 async function convert(host, lines) {
