@@ -21,6 +21,9 @@ const toml = (value) =>
   : typeof value === "object" ? `{ ${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)} = ${toml(one)}`).join(", ")} }`
   : JSON.stringify(value);
 
+/** How long a host may wait for a server to start. */
+const SECONDS = 60;
+
 /** What a model reads of parts of a result. */
 const parts = (content) =>
   typeof content === "string" ? content
@@ -45,6 +48,7 @@ export const HOSTS = {
           DISABLE_AUTOUPDATER: "1",
           // All tools are offered at once.
           ENABLE_TOOL_SEARCH: "false",
+          MCP_TIMEOUT: `${SECONDS * 1000}`,
         },
       };
     },
@@ -60,7 +64,7 @@ export const HOSTS = {
         'model = "scripted"', 'model_provider = "scripted"', "check_for_update_on_startup = false",
         "[analytics]", "enabled = false", "[features]", "apps = false", "plugins = false", "remote_plugin = false",
         "[model_providers.scripted]", 'name = "scripted"', `base_url = "http://127.0.0.1:${port}/v1"`, 'wire_api = "responses"', 'env_key = "SCRIPTED_KEY"',
-        ...Object.entries(servers).flatMap(([name, server]) => [`[mcp_servers.${name}]`, ...Object.entries(server).map(([key, value]) => `${key} = ${toml(value)}`)]),
+        ...Object.entries(servers).flatMap(([name, server]) => [`[mcp_servers.${name}]`, `startup_timeout_sec = ${SECONDS}`, ...Object.entries(server).map(([key, value]) => `${key} = ${toml(value)}`)]),
       ];
       write(path.join(home, ".codex/config.toml"), `${settings.join("\n")}\n`);
       return {

@@ -17,7 +17,16 @@ impl Hosts {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         node::install()?;
         node::install_hosts().into_iter().collect::<anyhow::Result<()>>()?;
-        let test = ["test", "--package", "toolbond-cli", "--test", "it", "--", "--ignored", "hosts::every"];
+        let test = [
+            "test",
+            "--package",
+            "toolbond-cli",
+            "--test",
+            "it",
+            "--",
+            "--ignored",
+            "hosts::every",
+        ];
         let mut tests = cargo(test);
         if let Some(wanted) = &self.version {
             let (host, version) = wanted.split_once('@').context("expected HOST@VERSION")?;

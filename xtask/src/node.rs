@@ -26,10 +26,12 @@ pub(crate) const HOSTS: [(&str, &str); 4] = [
 /// fails does not keep the others from being installed.
 pub(crate) fn install_hosts() -> Vec<anyhow::Result<()>> {
     let install = |name: &str| {
-        let installed = install_set(&format!("peers/hosts/packages/{name}"), &format!("hosts/{name}"))?;
+        let installed =
+            install_set(&format!("peers/hosts/packages/{name}"), &format!("hosts/{name}"))?;
         if name == "sep-server" && installed {
             // Two files of the SDK of this server are no JSON as published.
-            let sdk = workspace::testkit().join("hosts/sep-server/node_modules/@modelcontextprotocol/sdk/dist");
+            let sdk = workspace::testkit()
+                .join("hosts/sep-server/node_modules/@modelcontextprotocol/sdk/dist");
             fs::write(sdk.join("esm/package.json"), r#"{"type":"module"}"#)?;
             fs::write(sdk.join("cjs/package.json"), r#"{"type":"commonjs"}"#)?;
         }
@@ -73,7 +75,8 @@ fn install_set(from: &str, name: &str) -> anyhow::Result<bool> {
 }
 
 fn npm(verb: &str, place: &Path) -> Command {
-    let mut npm = command("npm", [verb, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    let mut npm =
+        command("npm", [verb, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
     // Without a network it would wait for more than a minute before its last try.
     npm.arg("--fetch-retry-maxtimeout=10000");
     npm.current_dir(place);

@@ -240,7 +240,9 @@ fn compare_corpus(tools: &[Sampled]) -> Result<(), Failed> {
         let expected = expected(&alone).1.get(converter.as_str()).copied();
         let found = problem(&made, values);
         let key = (converter.clone(), format!("corpus-{}", name.replace('"', "")));
-        if found.is_some() != (expected >= Some(Effect::CallFails)) && !exceptions.contains_key(&key) {
+        if found.is_some() != (expected >= Some(Effect::CallFails))
+            && !exceptions.contains_key(&key)
+        {
             wrong.push(format!("{converter}\t{name}\t{found:?}\trules say {expected:?}"));
         }
     }

@@ -34,7 +34,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn check_hosts() -> Result<Completion, Failed> {
     check_with(&case_tools(), hosts_of, converters::convert_in_hosts)?;
     match corpus_tools() {
-        Ok(tools) => check_with(&tools, hosts_of, converters::convert_in_hosts).map(|()| Completion::Completed),
+        Ok(tools) => check_with(&tools, hosts_of, converters::convert_in_hosts)
+            .map(|()| Completion::Completed),
         Err(reason) => trials::skipped(&reason),
     }
 }

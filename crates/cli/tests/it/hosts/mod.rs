@@ -49,9 +49,16 @@ fn every_host_and_every_server() {
     let worse: Vec<_> = pairs.iter().flat_map(Pair::worse).collect();
     let is_known = |line: &&String| REASONS.iter().any(|(known, _)| line.contains(known));
     let unknown: Vec<_> = worse.iter().filter(|line| !is_known(line)).map(String::as_str).collect();
-    assert!(unknown.is_empty(), "worse through the guard, without a reason:\n{}", unknown.join("\n"));
+    assert!(
+        unknown.is_empty(),
+        "worse through the guard, without a reason:\n{}",
+        unknown.join("\n")
+    );
     for (known, reason) in REASONS {
-        assert!(worse.iter().any(|line| line.contains(known)), "{known} has a reason and is not worse");
+        assert!(
+            worse.iter().any(|line| line.contains(known)),
+            "{known} has a reason and is not worse"
+        );
         assert!(page::names_the_reason(reason), "docs/hosts.md does not say: {reason}");
     }
 }
@@ -60,6 +67,12 @@ fn every_host_and_every_server() {
 const REASONS: [(&str, &str); 4] = [
     ("bad-input, ", "No call of a tool whose arguments are an array can be valid"),
     ("hostile-names, ", "A tool without a name is no tool"),
-    ("Some(\"declared-and-missing\") fails", "Claude Code checks results against output schemas from 2026-07-28 on"),
-    ("Some(\"object-against-its-schema\") fails", "Claude Code checks results against output schemas from 2026-07-28 on"),
+    (
+        "Some(\"declared-and-missing\") fails",
+        "Claude Code checks results against output schemas from 2026-07-28 on",
+    ),
+    (
+        "Some(\"object-against-its-schema\") fails",
+        "Claude Code checks results against output schemas from 2026-07-28 on",
+    ),
 ];

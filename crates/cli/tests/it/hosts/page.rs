@@ -67,7 +67,12 @@ pub(crate) fn cells(server: &Server, pair: &Pair) -> Vec<Cell> {
             add("hosts", "a tool `log` of a server `s` is", &|run| {
                 let is_log = |tool: &&super::run::Tool| tool.of.as_deref() == Some("log");
                 match run.tools.iter().find(is_log) {
-                    Some(tool) => format!("`{}`", [tool.namespace.as_deref().unwrap_or_default(), &tool.name].join(" ").trim()),
+                    Some(tool) => format!(
+                        "`{}`",
+                        [tool.namespace.as_deref().unwrap_or_default(), &tool.name]
+                            .join(" ")
+                            .trim()
+                    ),
                     None => "not offered".to_owned(),
                 }
             });
@@ -77,7 +82,10 @@ pub(crate) fn cells(server: &Server, pair: &Pair) -> Vec<Cell> {
             for name in &direct.listed {
                 add("names", &code(name), &|run| {
                     let is_it = |tool: &&super::run::Tool| tool.of.as_ref() == Some(name);
-                    run.tools.iter().find(is_it).map_or("not offered".to_owned(), |it| code(&it.name))
+                    run.tools
+                        .iter()
+                        .find(is_it)
+                        .map_or("not offered".to_owned(), |it| code(&it.name))
                 });
             }
         }
@@ -95,7 +103,9 @@ pub(crate) fn cells(server: &Server, pair: &Pair) -> Vec<Cell> {
             _ => tool.clone(),
         };
         add(table, &row, &|run| {
-            let is_it = |call: &&Call| call.of.as_ref() == Some(&tool) && call.arguments.to_string() == arguments;
+            let is_it = |call: &&Call| {
+                call.of.as_ref() == Some(&tool) && call.arguments.to_string() == arguments
+            };
             match run.calls.iter().find(is_it) {
                 Some(call) if call.is_error => format!("✗ {}", code(&call.text)),
                 Some(call) => code(&call.text),
@@ -110,7 +120,9 @@ pub(crate) fn cells(server: &Server, pair: &Pair) -> Vec<Cell> {
 /// The calls of a server.
 fn calls(server: &Server, pair: &Pair) -> Vec<(String, String)> {
     match &server.calls {
-        Some(calls) => calls.iter().map(|(tool, arguments)| (tool.clone(), arguments.to_string())).collect(),
+        Some(calls) => {
+            calls.iter().map(|(tool, arguments)| (tool.clone(), arguments.to_string())).collect()
+        }
         None => {
             let listed = pair.runs.iter().map(|run| &run.listed).find(|listed| !listed.is_empty());
             listed.into_iter().flatten().map(|tool| (tool.clone(), "{}".to_owned())).collect()
@@ -132,7 +144,8 @@ fn in_all_ways([direct, guarded, viewed]: [String; 3]) -> String {
 
 /// The start of a text, as code in a table.
 fn code(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'").replace('|', "\\|");
+    let text =
+        text.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'").replace('|', "\\|");
     match text.char_indices().nth(QUOTED) {
         Some((end, _)) => format!("`{}…`", &text[..end]),
         None if text.is_empty() => "nothing".to_owned(),
@@ -144,8 +157,14 @@ fn code(text: &str) -> String {
 pub(crate) fn tables(servers: &[Server], pairs: &[Pair]) -> Vec<(&'static str, String)> {
     let mut all: Vec<Cell> = Vec::new();
     for server in servers {
-        let of_server = |host: &str| pairs.iter().find(|it| it.host == host && it.server == server.name);
-        all.extend(HOSTS.iter().filter_map(|host| of_server(host.name)).flat_map(|pair| cells(server, pair)));
+        let of_server =
+            |host: &str| pairs.iter().find(|it| it.host == host && it.server == server.name);
+        all.extend(
+            HOSTS
+                .iter()
+                .filter_map(|host| of_server(host.name))
+                .flat_map(|pair| cells(server, pair)),
+        );
     }
     let mut names: Vec<_> = all.iter().map(|cell| cell.table).collect();
     names.sort_unstable();
@@ -159,9 +178,15 @@ pub(crate) fn tables(servers: &[Server], pairs: &[Pair]) -> Vec<(&'static str, S
             }
         }
         let titles: Vec<_> = HOSTS.iter().map(|host| host.title).collect();
-        let mut text = format!("| | {} |\n| --- |{}\n", titles.join(" | "), " --- |".repeat(titles.len()));
+        let mut text =
+            format!("| | {} |\n| --- |{}\n", titles.join(" | "), " --- |".repeat(titles.len()));
         for row in rows {
-            let cell = |host: &str| cells.iter().find(|it| it.row == row && it.host == host).map_or("–", |it| it.text.as_str());
+            let cell = |host: &str| {
+                cells
+                    .iter()
+                    .find(|it| it.row == row && it.host == host)
+                    .map_or("–", |it| it.text.as_str())
+            };
             let columns: Vec<_> = HOSTS.iter().map(|host| cell(host.name)).collect();
             _ = writeln!(text, "| {row} | {} |", columns.join(" | "));
         }
@@ -190,8 +215,10 @@ impl Page {
     /// What is before a table, the table, and what follows.
     fn parts(&self, table: &str) -> (&str, &str, &str) {
         let (begin, end) = (format!("<!-- {table} -->\n"), format!("<!-- end of {table} -->"));
-        let at = self.0.find(&begin).unwrap_or_else(|| panic!("docs/hosts.md has no {begin}")) + begin.len();
-        let length = self.0[at..].find(&end).unwrap_or_else(|| panic!("docs/hosts.md has no {end}"));
+        let at = self.0.find(&begin).unwrap_or_else(|| panic!("docs/hosts.md has no {begin}"))
+            + begin.len();
+        let length =
+            self.0[at..].find(&end).unwrap_or_else(|| panic!("docs/hosts.md has no {end}"));
         (&self.0[..at], &self.0[at..at + length], &self.0[at + length..])
     }
 
@@ -213,8 +240,14 @@ impl Page {
             if known == found {
                 continue;
             }
-            let lost = known.lines().filter(|line| !found.lines().any(|one| one == *line)).map(|it| format!("- {it}"));
-            let new = found.lines().filter(|line| !known.lines().any(|one| one == *line)).map(|it| format!("+ {it}"));
+            let lost = known
+                .lines()
+                .filter(|line| !found.lines().any(|one| one == *line))
+                .map(|it| format!("- {it}"));
+            let new = found
+                .lines()
+                .filter(|line| !known.lines().any(|one| one == *line))
+                .map(|it| format!("+ {it}"));
             different.extend(lost.chain(new));
             self.0 = format!("{before}{found}{after}");
         }

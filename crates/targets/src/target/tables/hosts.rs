@@ -2,14 +2,14 @@
 
 use super::{fails, limit, loses, names, row, throws};
 use crate::feature::{
-    annotations as a, arrays, numbers, objects, output, references, root, strings, types, unions, values,
+    annotations as a, arrays, numbers, objects, output, references, root, strings, types, unions,
+    values,
 };
 use crate::target::{Kind, Measure, NameForm, Target};
 use crate::{Effect, Evidence};
 
 const CODEX_RUN: Evidence = Evidence::host("codex", "npm @openai/codex 0.169.0");
-const CLAUDE_RUN: Evidence =
-    Evidence::host("claude-code", "npm @anthropic-ai/claude-code 2.1.327");
+const CLAUDE_RUN: Evidence = Evidence::host("claude-code", "npm @anthropic-ai/claude-code 2.1.327");
 const GEMINI_RUN: Evidence = Evidence::host("gemini-cli", "npm @google/gemini-cli 0.61.0");
 const CLAUDE_ROOT: Evidence =
     Evidence::reported("github.com: claude-code#88049, #95504, inspector#1005", "2026-11-16");
@@ -83,9 +83,24 @@ pub(super) static CLAUDE_CODE: Target = Target {
     },
     limits: &[limit(Measure::Description, 4096, Effect::Degraded, CLAUDE_RUN)],
     rules: &[
-        row(&root::ROOT_ANY_OF, Effect::ToolLost, CLAUDE_RUN, "tools with alternatives at the root are left out"),
-        row(&root::ROOT_ONE_OF, Effect::ToolLost, CLAUDE_RUN, "tools with alternatives at the root are left out"),
-        row(&root::ROOT_ALL_OF, Effect::ToolLost, CLAUDE_RUN, "tools with `allOf` at the root are left out"),
+        row(
+            &root::ROOT_ANY_OF,
+            Effect::ToolLost,
+            CLAUDE_RUN,
+            "tools with alternatives at the root are left out",
+        ),
+        row(
+            &root::ROOT_ONE_OF,
+            Effect::ToolLost,
+            CLAUDE_RUN,
+            "tools with alternatives at the root are left out",
+        ),
+        row(
+            &root::ROOT_ALL_OF,
+            Effect::ToolLost,
+            CLAUDE_RUN,
+            "tools with `allOf` at the root are left out",
+        ),
         throws(
             &objects::PROPERTY_KEY,
             Evidence::reported("github.com: decocms/studio#6874", "2026-11-16"),
