@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use toolbond_harness::files::Folder;
 use toolbond_harness::{peers, process};
 
-/// How long a run may take. Each takes a few seconds.
-const SECONDS: u64 = 60;
+/// How long a run may take. Each takes a few seconds where nothing else runs.
+const SECONDS: u64 = 180;
 
 /// A host.
 pub(crate) struct Host {
