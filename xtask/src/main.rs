@@ -2,6 +2,7 @@
 
 mod bench;
 mod command;
+mod hosts;
 mod known;
 mod links;
 mod modules;
@@ -39,6 +40,7 @@ enum Chore {
     /// docs/converters.md
     Targets,
     Bench(bench::Bench),
+    Hosts(hosts::Hosts),
     Weigh(weigh::Weigh),
 }
 
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Chore::Setup => setup::run().and(setup::tell_missing()),
         Chore::Targets => targets::run(),
         Chore::Bench(bench) => bench.run(),
+        Chore::Hosts(hosts) => hosts.run(),
         Chore::Weigh(weigh) => weigh.run(),
     };
     match done {
