@@ -182,15 +182,10 @@ impl PageCheck<'_> {
         };
         let known = |text| lock(&self.rules.tools).get(text);
         let fit = fitting(&raws, self.memory);
-        let entries: Vec<_> = raws
-            .into_iter()
-            .zip(fit)
-            .map(
-                |(text, fits)| {
-                    if fits { Entry::new(text, known(text)) } else { Entry::too_large(text) }
-                },
-            )
-            .collect();
+        let read = |(text, fits)| {
+            if fits { Entry::new(text, known(text)) } else { Entry::too_large(text) }
+        };
+        let entries: Vec<_> = raws.into_iter().zip(fit).map(read).collect();
         let bundles = bundle_entries(self.rules, &entries);
         let page = Page {
             request: self.request,
