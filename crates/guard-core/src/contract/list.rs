@@ -49,6 +49,13 @@ pub struct CheckedPage {
     pub pending: Vec<Arc<dyn Bundle>>,
 }
 
+impl CheckedPage {
+    /// A page that passes as it is, and from which nothing goes into the catalog.
+    fn passed(next: Option<String>) -> Self {
+        Self { outcome: PageOutcome::Same, tools: None, next, pending: Vec::new() }
+    }
+}
+
 /// The tools of a page.
 struct CheckedTools {
     /// The texts for the client.
@@ -146,25 +153,19 @@ impl PageCheck<'_> {
     /// A result that is not a list passes: the client can handle it. One that two readers
     /// may read in different ways does not.
     pub fn check(&self, result: &str) -> CheckedPage {
-        let passed = |next| CheckedPage {
-            outcome: PageOutcome::Same,
-            tools: None,
-            next,
-            pending: Vec::new(),
-        };
         let refused = |text: String| {
             self.server.report(Event::error(text.clone()));
-            CheckedPage { outcome: PageOutcome::Refused(text), ..passed(None) }
+            CheckedPage { outcome: PageOutcome::Refused(text), ..CheckedPage::passed(None) }
         };
         let [tools, next, ttl] = match members(result, ["tools", "nextCursor", "ttlMs"]) {
             Ok(found) => found,
-            Err(_) if !result.starts_with('{') => return passed(None),
+            Err(_) if !result.starts_with('{') => return CheckedPage::passed(None),
             Err(error) => {
                 return refused(format!("could not read the tool list of the server: {error}"));
             }
         };
         let next = next.filter(|next| *next != "null").map(str::to_owned);
-        let Some(tools) = tools else { return passed(next) };
+        let Some(tools) = tools else { return CheckedPage::passed(next) };
         // They are counted before there is a vector of them.
         let count = serde_json::from_str::<Vec<IgnoredAny>>(tools).map_or(0, |all| all.len());
         if count.saturating_mul(TOOL_BYTES) > self.memory {
@@ -178,7 +179,7 @@ impl PageCheck<'_> {
             for finding in judge_tools(json!({ "tools": value }), &self.rules.judging).findings {
                 self.server.report_once(finding);
             }
-            return passed(next);
+            return CheckedPage::passed(next);
         };
         let known = |text| lock(&self.rules.tools).get(text);
         let fit = fitting(&raws, self.memory);
@@ -198,7 +199,7 @@ impl PageCheck<'_> {
         let pending = bundles.iter().flatten().filter(|bundle| bundle.is_pending());
         let pending: Vec<_> = pending.cloned().collect();
         if self.may_wait && !pending.is_empty() {
-            return CheckedPage { pending, ..passed(next) };
+            return CheckedPage { pending, ..CheckedPage::passed(next) };
         }
         let (outcome, known) = match self.check_tools(&entries, &bundles) {
             Err(message) => {
