@@ -70,8 +70,13 @@ mod hosts;
 mod inspector;
 #[cfg(unix)]
 mod lint;
+mod lint_bounds;
 mod lint_fix;
 mod lint_formats;
+#[cfg(target_os = "linux")]
+mod lint_screens;
+#[cfg(target_os = "linux")]
+mod lint_writes;
 #[cfg(unix)]
 mod messages;
 mod pairs;

@@ -26,6 +26,7 @@ pub(super) static CODEX: Target = Target {
     name: "codex",
     title: "Codex CLI",
     kind: Kind::Host,
+    way: "an MCP server of its configuration, with OpenAI's models",
     about: "Keeps types, enums, `properties`, `items`, alternatives and definitions, and drops bounds, patterns, formats and defaults. \
             Schemas of more than 5,000 bytes lose their descriptions first, then their definitions.",
     names: NameForm {
@@ -67,12 +68,14 @@ pub(super) static CODEX: Target = Target {
         row(&a::DEFAULT, Effect::Degraded, CODEX_RUN, "dropped"),
         row(&a::EXAMPLES, Effect::Degraded, CODEX_RUN, "dropped"),
     ],
+    others: &[],
 };
 
 pub(super) static CLAUDE_CODE: Target = Target {
     name: "claude-code",
     title: "Claude Code",
     kind: Kind::Host,
+    way: "an MCP server of its configuration, with Anthropic's models",
     about: "Calls tools `mcp__SERVER__TOOL` and leaves out names of more than 128 characters, tools with alternatives at the root, \
             and tools whose names it makes equal. Sends other input schemas as they are. Cuts descriptions at 4,096 characters.",
     names: NameForm {
@@ -113,12 +116,14 @@ pub(super) static CLAUDE_CODE: Target = Target {
             "results that are no object are refused",
         ),
     ],
+    others: &[],
 };
 
 pub(super) static CLAUDE_DESKTOP: Target = Target {
     name: "claude-desktop",
     title: "Claude Desktop and Cowork",
     kind: Kind::Host,
+    way: "an MCP server of its configuration or a connector",
     about: "The client of the TypeScript SDK v2: output schemas have to be 2020-12, or every call of the tool fails.",
     names: names(64, "_-", Evidence::reported("github.com: docker/mcp-gateway#228", "2026-11-16")),
     limits: &[],
@@ -133,12 +138,14 @@ pub(super) static CLAUDE_DESKTOP: Target = Target {
         throws(&root::ROOT_ONE_OF, CLAUDE_ROOT, "the model API refuses alternatives at the root"),
         throws(&root::ROOT_ALL_OF, CLAUDE_ROOT, "the model API refuses `allOf` at the root"),
     ],
+    others: &[],
 };
 
 pub(super) static VSCODE: Target = Target {
     name: "vscode",
     title: "VS Code (Copilot Chat)",
     kind: Kind::Host,
+    way: "an MCP server of its configuration, in agent mode",
     about: "Checks input schemas against the metaschema of draft-07 and throws for the whole request if one fails. Removes \
             alternatives and conditions at the root. For models of the gpt-4 family it also removes bounds, patterns and formats.",
     names: names(128, "_-", Evidence::reported("github.com: copilot-cli#1879", "2026-11-16")),
@@ -172,12 +179,14 @@ pub(super) static VSCODE: Target = Target {
         loses(&objects::UNEVALUATED, GPT_4, "removed"),
         row(&a::DEFAULT, Effect::Degraded, GPT_4, "removed"),
     ],
+    others: &[],
 };
 
 pub(super) static CURSOR: Target = Target {
     name: "cursor",
     title: "Cursor",
     kind: Kind::Host,
+    way: "an MCP server of its configuration",
     about: "Leaves out tools whose name has more than 60 characters together with that of the server.",
     names: NameForm {
         prefix: "{server}:",
@@ -187,12 +196,14 @@ pub(super) static CURSOR: Target = Target {
     },
     limits: &[],
     rules: &[],
+    others: &[],
 };
 
 pub(super) static GEMINI_CLI: Target = Target {
     name: "gemini-cli",
     title: "Gemini CLI",
     kind: Kind::Host,
+    way: "an MCP server of its configuration; sends `parametersJsonSchema`",
     about: "Calls tools `mcp_SERVER_TOOL` and cuts the middle out of names of more than 63 characters. Its MCP client is the \
             TypeScript SDK 1.23.0. Sends input schemas as they are, with a property `wait_for_previous` of its own.",
     names: NameForm {
@@ -209,4 +220,5 @@ pub(super) static GEMINI_CLI: Target = Target {
         throws(&output::OUTPUT_ROOT_TYPE, GEMINI_RUN, "its client refuses the whole list"),
         throws(&output::OUTPUT_BOOLEAN_PROPERTY, GEMINI_RUN, "its client refuses the whole list"),
     ],
+    others: &[],
 };
