@@ -105,6 +105,7 @@ pub mod headers;
 mod json_type;
 mod judge;
 mod project;
+mod relax;
 mod repair;
 mod revision;
 mod rules;
@@ -128,6 +129,10 @@ pub use judge::{
 pub use project::{
     Form, Formats, MARKER, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked,
     lift_result, lift_tool, project_result, project_tool,
+};
+pub use relax::{
+    Keyword, Kind, Loosening, MAX_STEPS, OUTPUT_MARKER, Relaxation, Step, relax, relax_tool,
+    without_formats,
 };
 pub use revision::Revision;
 pub use rules::{Rule, rule, rules};

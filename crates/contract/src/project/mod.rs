@@ -84,6 +84,7 @@ pub(crate) mod uri;
 
 pub use error::{ProjectError, ProjectErrorKind};
 pub use form::Form;
+pub(crate) use form::is_objects_only;
 pub use marker::MARKER;
 pub use projection::{Formats, Nullable, Projection, Unmarked};
 pub use result::{lift_result, project_result};

@@ -4,6 +4,7 @@ mod bundle;
 mod dialect;
 mod judge;
 mod project;
+mod relax;
 
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Map, Value};
@@ -43,7 +44,7 @@ fn deep(levels: usize, schema: Value) -> Value {
 fn main() {
     let arguments = Arguments::from_args();
     let trials: Vec<Trial> =
-        [bundle::trials(), dialect::trials(), judge::trials(), project::trials()]
+        [bundle::trials(), dialect::trials(), judge::trials(), project::trials(), relax::trials()]
             .into_iter()
             .flatten()
             .collect();

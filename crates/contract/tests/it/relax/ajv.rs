@@ -1,0 +1,3 @@
+//! Ajv.
+use libtest_mimic::Trial;
+pub(crate) fn trials() -> Vec<Trial> { vec![] }
