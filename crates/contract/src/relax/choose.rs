@@ -46,7 +46,11 @@ impl<'a, 'b> Choice<'a, 'b> {
             self.add(kind.0, Loosening::AllowBesideRef(kind.1));
             return;
         }
-        for candidate in self.candidates(place, &keyword, found) {
+        let kind = match violation.keyword.as_str() {
+            "propertyNames" => Kind::String,
+            _ => Kind::of(found),
+        };
+        for candidate in self.candidates(place, &keyword, found, kind) {
             let is_new = candidate.iter().any(|(place, change)| !self.has(*place, *change));
             if !candidate.is_empty() && is_new {
                 for (place, change) in candidate {
@@ -68,9 +72,8 @@ impl<'a, 'b> Choice<'a, 'b> {
         let (place, at) = places.max_by_key(|(_, place)| place.len())?;
         let rest = Pointer::from(&pointer[at.len()..]);
         let keyword = rest.tokens().next().unwrap_or_default();
-        let author = self.map.places[place].schema;
-        if keyword.is_empty() && author.is_object() {
-            // The schema below `unevaluatedProperties` as a whole.
+        if keyword.is_empty() && !violation.keyword.is_empty() {
+            // The schema below a keyword as a whole, such as that of `not`.
             let (parent, keyword) = self.map.places[place].pointer.rsplit_once('/')?;
             return Some((self.map.place_at(parent)?, keyword.to_owned()));
         }
@@ -83,11 +86,11 @@ impl<'a, 'b> Choice<'a, 'b> {
         place: usize,
         keyword: &str,
         found: &Value,
+        kind: Kind,
     ) -> Vec<Vec<(usize, Loosening)>> {
         let here = |change| vec![(place, change)];
         let at = &self.map.places[place];
         let dropped = || Keyword::named(keyword).map(|it| here(Loosening::Drop(it)));
-        let kind = Kind::of(found);
         let mut all = Vec::new();
         match keyword {
             "" => all.push(here(Loosening::Accept)),
