@@ -107,6 +107,7 @@ mod judge;
 mod project;
 mod relax;
 mod repair;
+mod results;
 mod revision;
 mod rules;
 mod structured;
@@ -134,6 +135,7 @@ pub use relax::{
     Keyword, Kind, Loosening, MAX_STEPS, OUTPUT_MARKER, Relaxation, Step, relax, relax_tool,
     without_formats,
 };
+pub use results::{RepairedResult, ResultTerms};
 pub use revision::Revision;
 pub use rules::{Rule, rule, rules};
 pub use structured::Structured;

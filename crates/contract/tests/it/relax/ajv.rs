@@ -1,3 +1,5 @@
 //! Ajv.
 use libtest_mimic::Trial;
-pub(crate) fn trials() -> Vec<Trial> { vec![] }
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![]
+}

@@ -12,9 +12,8 @@ const VALUES: usize = 40;
 const BROKEN: usize = 4;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |dialect| {
-        Trial::test(format!("relax/random/{dialect}"), move || accepts_more(dialect))
-    };
+    let trial =
+        |dialect| Trial::test(format!("relax/random/{dialect}"), move || accepts_more(dialect));
     Dialect::ALL.into_iter().map(trial).collect()
 }
 
@@ -29,7 +28,9 @@ fn accepts_more(dialect: Dialect) -> Result<(), Failed> {
             values.iter().partition(|value| author.is_valid(value));
         for value in invalid.into_iter().take(BROKEN) {
             let Some(after) = relaxed(&author, value)? else {
-                if std::env::var("SHOW").is_ok() { eprintln!("NONE {value} {schema}"); }
+                if std::env::var("SHOW").is_ok() {
+                    eprintln!("NONE {value} {schema}");
+                }
                 dropped += 1;
                 continue;
             };
@@ -37,7 +38,10 @@ fn accepts_more(dialect: Dialect) -> Result<(), Failed> {
             for valid in &valid {
                 valid_values += 1;
                 let source = after.source();
-                assert!(after.is_valid(valid), "{valid} under {source}, for {value} under {schema}");
+                assert!(
+                    after.is_valid(valid),
+                    "{valid} under {source}, for {value} under {schema}"
+                );
             }
         }
     }

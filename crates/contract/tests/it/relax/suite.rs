@@ -22,7 +22,9 @@ fn check(example: &Example, options: &Options) -> Result<(), Failed> {
     let source = author.source();
     for (_, invalid, _) in example.values.iter().filter(|(_, _, valid)| !valid) {
         let Some(schema) = relaxed(&author, invalid)? else {
-            if std::env::var("SHOW").is_ok() { eprintln!("NONE {} {invalid} {source}", example.name); }
+            if std::env::var("SHOW").is_ok() {
+                eprintln!("NONE {} {invalid} {source}", example.name);
+            }
             continue;
         };
         for (_, valid, _) in example.values.iter().filter(|(_, _, valid)| *valid) {
