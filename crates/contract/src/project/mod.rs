@@ -66,7 +66,7 @@ mod draft07;
 pub(crate) mod edit;
 mod envelope;
 mod error;
-mod error_text;
+pub(crate) mod error_text;
 mod fastmcp;
 mod form;
 mod inherited;

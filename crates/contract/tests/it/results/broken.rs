@@ -135,7 +135,6 @@ fn published() -> Result<Completion, Failed> {
             }
         }
     }
-    eprintln!("{:?}", counts.0);
     counts.assert(100, 10).map(|()| Completion::Completed)
 }
 
@@ -160,7 +159,6 @@ fn generated() -> Result<(), Failed> {
             }
         }
     }
-    eprintln!("{:?}", counts.0);
     counts.assert(50, 50)
 }
 
