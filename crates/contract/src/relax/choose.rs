@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use toolbond_schema::{Dialect, Pointer, Violation};
 
+use super::MAX_STEPS;
 use super::polarity::{Edge, Graph, ends};
 use super::rewrite::Rewritten;
 use super::step::{Keyword, Kind, Loosening, Step};
@@ -18,21 +19,38 @@ pub(super) struct Choice<'a, 'b> {
     map: &'a SchemaMap<'b>,
     graph: Graph,
     steps: Vec<Step>,
+    /// The steps that the schema that is validated against has.
+    carried_out: usize,
 }
 
 impl<'a, 'b> Choice<'a, 'b> {
     pub(super) fn new(map: &'a SchemaMap<'b>, steps: Vec<Step>) -> Self {
-        Self { map, graph: Graph::new(map), steps }
+        let carried_out = steps.len();
+        Self { map, graph: Graph::new(map), steps, carried_out }
     }
 
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Whether no step changes a schema that must not accept more.
+    /// Whether no step changes a schema that must not accept more, and nothing counts on what a step takes away.
     pub(super) fn is_sound(&self) -> bool {
         let inverted = self.graph.inverted(&self.inverting());
+        let mut evaluating = self
+            .steps
+            .iter()
+            .filter(|step| matches!(step.change, Loosening::Drop(keyword) if keyword.evaluates()));
         self.changed().all(|place| !inverted.contains(&place))
+            && evaluating.all(|step| {
+                let place = self.map.place_at(step.at.as_str());
+                let needed = place.map(|place| self.unevaluated(place)).unwrap_or_default();
+                needed.into_iter().all(|(place, change)| self.has(place, change))
+            })
+    }
+
+    /// Takes note that the schema that is validated against has all steps so far.
+    pub(super) fn start_round(&mut self) {
+        self.carried_out = self.steps.len();
     }
 
     /// Adds steps that make `violation` of `value` go away.
@@ -51,8 +69,11 @@ impl<'a, 'b> Choice<'a, 'b> {
             _ => Kind::of(found),
         };
         for candidate in self.candidates(place, &keyword, found, kind) {
-            let is_new = candidate.iter().any(|(place, change)| !self.has(*place, *change));
-            if !candidate.is_empty() && is_new {
+            let is_tried = |(place, change): &(usize, Loosening)| {
+                let step = self.position(*place, *change);
+                step.is_some_and(|step| step < self.carried_out)
+            };
+            if !candidate.iter().all(is_tried) {
                 for (place, change) in candidate {
                     self.add(place, change);
                 }
@@ -63,21 +84,29 @@ impl<'a, 'b> Choice<'a, 'b> {
 
     /// The place in the author's schema that `violation` of the relaxed one is about, and its keyword.
     fn locate(&self, relaxed: &Rewritten, violation: &Violation) -> Option<(usize, String)> {
-        let pointer = violation.schema.as_str();
-        let is_above = |place: &str| {
-            let rest = pointer.strip_prefix(place);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let mut pointer = violation.schema.clone();
+        let (place, rest) = loop {
+            let (place, rest) = deepest(relaxed, pointer.as_str())?;
+            let author = self.map.places[place].schema;
+            let Some(first) = rest.first() else { break (place, rest) };
+            if author.get(first).is_some() || first == "anyOf" || rest.len() == 1 {
+                break (place, rest);
+            }
+            // Within an embedded resource, the pointer may have a token too many.
+            pointer = Pointer::from(relaxed.places[place].as_str());
+            rest[1..].iter().for_each(|token| pointer.push(token));
         };
-        let places = relaxed.places.iter().enumerate().filter(|(_, place)| is_above(place));
-        let (place, at) = places.max_by_key(|(_, place)| place.len())?;
-        let rest = Pointer::from(&pointer[at.len()..]);
-        let keyword = rest.tokens().next().unwrap_or_default();
-        if keyword.is_empty() && !violation.keyword.is_empty() {
-            // The schema below a keyword as a whole, such as that of `not`.
-            let (parent, keyword) = self.map.places[place].pointer.rsplit_once('/')?;
-            return Some((self.map.place_at(parent)?, keyword.to_owned()));
+        let author = self.map.places[place].schema;
+        if let Some(keyword) = rest.first() {
+            return Some((place, keyword.clone()));
         }
-        Some((place, keyword))
+        let (parent, keyword) = self.map.places[place].pointer.rsplit_once('/').unwrap_or_default();
+        if violation.keyword.is_empty() || (*author == Value::Bool(false) && keyword != "contains")
+        {
+            return Some((place, String::new()));
+        }
+        // The schema below a keyword as a whole, such as that of `not`.
+        Some((self.map.place_at(parent)?, keyword.to_owned()))
     }
 
     /// What may be done at `place` about `keyword`, which `found` breaks, best first. Each is a list of changes.
@@ -143,7 +172,7 @@ impl<'a, 'b> Choice<'a, 'b> {
 
     /// Adds a step, and those without which the schema could refuse what it accepted.
     fn add(&mut self, place: usize, change: Loosening) {
-        if self.has(place, change) {
+        if self.has(place, change) || self.steps.len() > MAX_STEPS {
             return;
         }
         let at = Pointer::from(self.map.places[place].pointer.as_str());
@@ -151,19 +180,26 @@ impl<'a, 'b> Choice<'a, 'b> {
         if let Loosening::Drop(keyword) = change
             && keyword.evaluates()
         {
-            self.open_unevaluated(place);
+            for (place, change) in self.unevaluated(place) {
+                self.add(place, change);
+            }
         }
         self.end_inversions();
     }
 
     fn has(&self, place: usize, change: Loosening) -> bool {
-        let at = self.map.places[place].pointer.as_str();
-        self.steps.iter().any(|step| step.at.as_str() == at && step.change == change)
+        self.position(place, change).is_some()
     }
 
-    /// Opens what is about properties and items that `place` evaluated.
-    fn open_unevaluated(&mut self, place: usize) {
+    fn position(&self, place: usize, change: Loosening) -> Option<usize> {
+        let at = self.map.places[place].pointer.as_str();
+        self.steps.iter().position(|step| step.at.as_str() == at && step.change == change)
+    }
+
+    /// What opens the keywords that are about properties and items that `place` evaluated.
+    fn unevaluated(&self, place: usize) -> Vec<(usize, Loosening)> {
         let above = self.graph.leading_to(place);
+        let mut all = Vec::new();
         for holder in (0..self.map.places.len()).filter(|holder| above.contains(holder)) {
             for keyword in ["unevaluatedItems", "unevaluatedProperties"] {
                 let around = &self.map.places[holder];
@@ -173,18 +209,19 @@ impl<'a, 'b> Choice<'a, 'b> {
                 match (value, below, Keyword::named(keyword)) {
                     (Value::Bool(true), ..) => {}
                     (Value::Bool(false), Some((_, below)), _) => {
-                        self.add(*below, Loosening::Accept);
+                        all.push((*below, Loosening::Accept));
                     }
-                    (_, _, Some(keyword)) => self.add(holder, Loosening::Open(keyword)),
+                    (_, _, Some(keyword)) => all.push((holder, Loosening::Open(keyword))),
                     _ => {}
                 }
             }
         }
+        all
     }
 
     /// Ends inversions until no changed schema is inverted. What is left is found by [`Choice::is_sound`].
     fn end_inversions(&mut self) {
-        loop {
+        while self.steps.len() <= MAX_STEPS {
             let inverting = self.inverting();
             let inverted = self.graph.inverted(&inverting);
             let Some(place) = self.changed().find(|place| inverted.contains(place)) else { return };
@@ -344,4 +381,15 @@ impl<'a, 'b> Choice<'a, 'b> {
         }
         Some(seen)
     }
+}
+
+/// The innermost place of the relaxed schema that `pointer` leads through, and the tokens below it.
+fn deepest(relaxed: &Rewritten, pointer: &str) -> Option<(usize, Vec<String>)> {
+    let is_above = |place: &str| {
+        let rest = pointer.strip_prefix(place);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let places = relaxed.places.iter().enumerate().filter(|(_, place)| is_above(place));
+    let (place, at) = places.max_by_key(|(_, place)| place.len())?;
+    Some((place, Pointer::from(&pointer[at.len()..]).tokens().collect()))
 }

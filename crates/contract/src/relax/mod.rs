@@ -140,11 +140,11 @@ pub fn relax(author: &Schema, so_far: &Relaxation, value: &Value) -> Option<Rela
             Verdict::Valid => return Some(relaxation),
             Verdict::Unfinished(_) => return None,
             Verdict::Invalid(violations) => {
-                let before = choice.steps().len();
+                choice.start_round();
                 for violation in &violations {
                     choice.settle(&rewritten, value, violation);
                 }
-                if choice.steps().len() == before {
+                if choice.steps().len() == relaxation.steps().len() {
                     return None;
                 }
             }

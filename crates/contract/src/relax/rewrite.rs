@@ -139,7 +139,11 @@ fn loosen(here: &mut Value, change: Loosening, author: &Value, dialect: Dialect)
         Loosening::Branch(kind) => {
             schema.get_mut("anyOf")?.as_array_mut()?.push(json!({ "type": kind.name() }));
         }
-        Loosening::Open(keyword) => drop(schema.insert(keyword.name().to_owned(), json!({}))),
+        Loosening::Open(keyword) if keyword.name().starts_with("unevaluated") => {
+            schema.insert(keyword.name().to_owned(), json!({}));
+        }
+        Loosening::Open(_) => return None,
+        Loosening::Drop(keyword) if keyword.name().starts_with("unevaluated") => return None,
         Loosening::Drop(keyword) => {
             let keyword = keyword.name();
             if keyword == "contains" && dialect >= Dialect::Draft201909 {
@@ -174,6 +178,10 @@ fn allow(schema: &mut Map<String, Value>, kind: Kind) -> Option<()> {
         kinds.push(name);
     }
     *declared = kinds.into();
+    // Ajv gives up on a schema that says both.
+    if kind == Kind::Null && schema.get("nullable") == Some(&Value::Bool(false)) {
+        schema.shift_remove("nullable");
+    }
     Some(())
 }
 

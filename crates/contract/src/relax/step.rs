@@ -32,7 +32,7 @@ pub enum Loosening {
     AnyOf,
     /// The name with this index in `required` is not required.
     Optional(usize),
-    /// The schema below the keyword accepts everything.
+    /// `unevaluatedProperties` or `unevaluatedItems` accepts everything.
     Open(Keyword),
     /// The keyword goes. Where `contains` marks items as evaluated, `minContains` is 0 instead.
     Drop(Keyword),
@@ -85,9 +85,7 @@ impl Kind {
 pub struct Keyword(&'static str);
 
 /// The keywords that a relaxation may take away.
-const KEYWORDS: [&str; 36] = [
-    "additionalItems",
-    "additionalProperties",
+const KEYWORDS: [&str; 31] = [
     "anyOf",
     "const",
     "contains",
@@ -95,13 +93,11 @@ const KEYWORDS: [&str; 36] = [
     "contentMediaType",
     "dependencies",
     "dependentRequired",
-    "dependentSchemas",
     "enum",
     "exclusiveMaximum",
     "exclusiveMinimum",
     "format",
     "if",
-    "items",
     "maxContains",
     "maxItems",
     "maxLength",
@@ -115,7 +111,6 @@ const KEYWORDS: [&str; 36] = [
     "not",
     "oneOf",
     "pattern",
-    "patternProperties",
     "propertyNames",
     "required",
     "type",
@@ -139,7 +134,7 @@ impl Keyword {
     /// Whether what it holds marks properties or items as evaluated, so that without it `unevaluatedProperties` and
     /// `unevaluatedItems` are about more of them.
     pub(super) fn evaluates(self) -> bool {
-        matches!(self.0, "anyOf" | "dependencies" | "dependentSchemas" | "if" | "oneOf")
+        matches!(self.0, "anyOf" | "dependencies" | "if" | "oneOf")
     }
 }
 

@@ -21,12 +21,7 @@ fn check(example: &Example, options: &Options) -> Result<(), Failed> {
     let author = options.compile(&example.tool["outputSchema"])?;
     let source = author.source();
     for (_, invalid, _) in example.values.iter().filter(|(_, _, valid)| !valid) {
-        let Some(schema) = relaxed(&author, invalid)? else {
-            if std::env::var("SHOW").is_ok() {
-                eprintln!("NONE {} {invalid} {source}", example.name);
-            }
-            continue;
-        };
+        let Some(schema) = relaxed(&author, invalid)? else { continue };
         for (_, valid, _) in example.values.iter().filter(|(_, _, valid)| *valid) {
             let after = schema.source();
             assert!(schema.is_valid(valid), "{valid} under {after}, for {invalid} under {source}");
