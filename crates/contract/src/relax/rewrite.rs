@@ -48,12 +48,13 @@ pub(super) fn rewrite(map: &SchemaMap<'_>, steps: &[Step]) -> Option<Rewritten> 
     for (at, name) in aside {
         remove_unless_referenced(map, &mut rebuilt, at, &name);
     }
-    if is_objects_only(map.places[0].schema) && !is_objects_only(&rebuilt.schema) {
-        // The form in which clients of a legacy revision get the results stays what it was.
+    // The form in which clients of a legacy revision get the results stays what it was.
+    let was_objects_only = is_objects_only(map.places[0].schema);
+    if was_objects_only && !is_objects_only(&rebuilt.schema) {
         rebuilt.schema.as_object_mut()?.insert("type".to_owned(), "object".into());
-        if !is_objects_only(&rebuilt.schema) {
-            return None;
-        }
+    }
+    if is_objects_only(&rebuilt.schema) != was_objects_only {
+        return None;
     }
     Some(Rewritten { schema: rebuilt.schema, places: rebuilt.keywords })
 }

@@ -56,6 +56,13 @@ fn has_reason(author: &Schema, value: &Value) -> bool {
     if matches!(projected.form, Form::Natural | Form::Object) && !value.is_object() {
         return true;
     }
+    if projected.form == Form::Envelope
+        && author.source().get("allOf").is_some()
+        && value.is_object()
+    {
+        // With another type at the root, the schema may allow only objects.
+        return true;
+    }
     let is_silent = author.dialect() <= Dialect::Draft7 && author.source().get("$ref").is_some();
     if projected.form == Form::Object && is_silent {
         // Beside `$ref`, the root cannot say that it allows only objects.
