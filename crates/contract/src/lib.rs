@@ -5,6 +5,7 @@
 //! - [`judge_tools`] compiles the contracts of a tool list. It judges each tool alone, so one bad tool never affects the
 //!   others.
 //! - [`Contract::judge_arguments`] and [`Contract::judge_result`] check calls.
+//! - [`relax`] finds what to change in an output schema that its server breaks, and [`Relaxation::apply`] changes it.
 //! - [`project_tool`] and [`project_result`] give a tool or a result the shape that a [`Revision`] can carry.
 //!   [`lift_tool`] and [`lift_result`] undo that.
 //! - [`convert_tool`] gives clients the schemas of an older JSON Schema [`dialect`] as 2020-12. [`restore_tool`] undoes
@@ -105,7 +106,9 @@ pub mod headers;
 mod json_type;
 mod judge;
 mod project;
+mod relax;
 mod repair;
+mod results;
 mod revision;
 mod rules;
 mod structured;
@@ -129,6 +132,11 @@ pub use project::{
     Form, Formats, MARKER, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked,
     lift_result, lift_tool, project_result, project_tool,
 };
+pub use relax::{
+    Keyword, Kind, Loosening, MAX_STEPS, OUTPUT_MARKER, Relaxation, Step, relax, relax_tool,
+    without_formats,
+};
+pub use results::{RepairedResult, ResultTerms};
 pub use revision::Revision;
 pub use rules::{Rule, rule, rules};
 pub use structured::Structured;
