@@ -1,6 +1,7 @@
 //! A tool's contract: its name and its schemas, admitted and compiled.
 
 use std::{
+    borrow::Cow,
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -9,8 +10,9 @@ use serde_json::{Map, Value};
 use toolbond_schema::{Options, Pointer};
 
 use crate::{
-    ContractError, ContractErrorKind, Role, Side, ToolSchema,
+    ContractError, ContractErrorKind, Role, Side, Structured, ToolSchema,
     json_type::kind,
+    project::error_text,
     rules::{header_annotation, tool_member, tool_name, tool_name_form},
 };
 
@@ -170,6 +172,37 @@ impl Contract {
     #[must_use]
     pub fn allows_in_error(&self, value: &Value) -> bool {
         value.is_object() && self.output().is_none_or(|output| output.schema().is_valid(value))
+    }
+
+    /// Moves the structured content of an error that breaks the output schema into a text block, for clients that check
+    /// errors too. Content that is valid stays, and so does any other result. [`lift_result`](crate::lift_result) undoes
+    /// that.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolbond_contract::Contract;
+    ///
+    /// let contract = Contract::received(json!({
+    ///     "name": "build",
+    ///     "inputSchema": { "type": "object" },
+    ///     "outputSchema": { "type": "object", "required": ["errors"] }
+    /// }))?;
+    /// let error = json!({ "content": [], "structuredContent": { "code": 1 }, "isError": true });
+    /// let told = contract.tell_error(&error);
+    /// assert_eq!(told["content"], json!([{ "type": "text", "text": "{\"code\":1}" }]));
+    /// assert!(told.get("structuredContent").is_none());
+    /// # Ok::<(), toolbond_contract::ContractError>(())
+    /// ```
+    #[must_use]
+    pub fn tell_error<'a>(&self, result: &'a Value) -> Cow<'a, Value> {
+        let told = || {
+            let members = result.as_object()?;
+            let content = Structured::from_members(members).value()?;
+            let is_wrong = result.get("isError") == Some(&Value::Bool(true))
+                && self.output().is_some_and(|output| !output.schema().is_valid(content));
+            if is_wrong { error_text::hide(members, content).ok()? } else { None }
+        };
+        told().map_or(Cow::Borrowed(result), Cow::Owned)
     }
 
     /// The whole tool in its natural shape, with the members that this crate does not know.

@@ -105,7 +105,9 @@ pub mod headers;
 mod json_type;
 mod judge;
 mod project;
+mod relax;
 mod repair;
+mod results;
 mod revision;
 mod rules;
 mod structured;
@@ -129,6 +131,11 @@ pub use project::{
     Form, Formats, MARKER, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked,
     lift_result, lift_tool, project_result, project_tool,
 };
+pub use relax::{
+    Keyword, Kind, Loosening, MAX_STEPS, OUTPUT_MARKER, Relaxation, Step, relax, relax_tool,
+    without_formats,
+};
+pub use results::{RepairedResult, ResultTerms};
 pub use revision::Revision;
 pub use rules::{Rule, rule, rules};
 pub use structured::Structured;

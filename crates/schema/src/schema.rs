@@ -72,6 +72,15 @@ impl Schema {
         Options::default()
     }
 
+    /// Compiles another schema with the options of this one.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Schema::compile`].
+    pub fn compile_alike(&self, schema: &Value) -> Result<Self, SchemaError> {
+        Self::build(&self.0.options, schema)
+    }
+
     pub(crate) fn build(options: &Options, schema: &Value) -> Result<Self, SchemaError> {
         let dialect = admission::dialect(options, schema)?;
         let depth = nesting(schema, options.limits.depth);

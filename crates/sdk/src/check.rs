@@ -4,7 +4,9 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use toolbond_contract::{ArgumentTerms, Contract, JudgedCall, Outcome, Side};
+use toolbond_contract::{
+    ArgumentTerms, Contract, JudgedCall, Outcome, ResultTerms, Side, Structured,
+};
 use toolbond_schema::Schema;
 
 use crate::trace::{self, Timer};
@@ -62,9 +64,11 @@ async fn validate(
     value: Value,
     terms: ArgumentTerms,
 ) -> Result<(Value, JudgedCall), RuntimeStopped> {
+    // Whoever repairs a result here holds the schema, and would refuse a `null` that it does not allow.
+    let result_terms = ResultTerms::from(terms.mode).deletes(true);
     let inline = match part {
         CallPart::Arguments => contract.judge_arguments_within(Some(&value), terms, INLINE_FUEL),
-        CallPart::Result => contract.judge_result_within(&value, terms.mode, INLINE_FUEL),
+        CallPart::Result => contract.judge_result_within(&value, result_terms, INLINE_FUEL),
     };
     if let Some(judged) = inline {
         return Ok(repaired(value, judged));
@@ -76,16 +80,21 @@ async fn validate(
         let _permit = permit;
         let judged = match part {
             CallPart::Arguments => contract.judge_arguments(Some(&value), terms),
-            CallPart::Result => contract.judge_result(&value, terms.mode),
+            CallPart::Result => contract.judge_result(&value, result_terms),
         };
         repaired(value, judged)
     };
     tokio::task::spawn_blocking(validate).await.map_err(|_| RuntimeStopped)
 }
 
-/// Puts repaired arguments in the place of `value`.
-fn repaired(value: Value, mut judged: JudgedCall) -> (Value, JudgedCall) {
-    let value = judged.repaired.take().map_or(value, |repaired| repaired.arguments);
+/// Puts repaired arguments, or repaired structured content, in the place of those in `value`.
+fn repaired(mut value: Value, mut judged: JudgedCall) -> (Value, JudgedCall) {
+    if let Some(repaired) = judged.repaired.take() {
+        value = repaired.arguments;
+    }
+    if let (Some(repaired), Value::Object(parts)) = (judged.repaired_result.take(), &mut value) {
+        parts.insert(Structured::KEY.to_owned(), repaired.content);
+    }
     (value, judged)
 }
 

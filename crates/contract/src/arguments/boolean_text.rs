@@ -36,7 +36,7 @@ declare_rule! {
     ARGUMENTS_BOOLEAN_TEXT = "arguments-boolean-text", Info
 }
 
-pub(super) const REPAIR: Repair = Repair {
+pub(crate) const REPAIR: Repair = Repair {
     rule: &ARGUMENTS_BOOLEAN_TEXT,
     find,
     is_default: true,

@@ -41,7 +41,7 @@ declare_rule! {
     ARGUMENTS_JSON_TEXT = "arguments-json-text", Info
 }
 
-pub(super) const REPAIR: Repair = Repair {
+pub(crate) const REPAIR: Repair = Repair {
     rule: &ARGUMENTS_JSON_TEXT,
     find,
     is_default: true,

@@ -3,19 +3,19 @@
 //! A repair applies at a place that a violation names, and only where the schema leaves one reading.
 //! The arguments that come out are valid, or nothing is changed.
 
-mod boolean_text;
+pub(crate) mod boolean_text;
 mod change;
 mod enum_spelling;
-mod json_text;
+pub(crate) mod json_text;
 mod misspelt_property;
-mod null_property;
-mod number_text;
-mod place;
+pub(crate) mod null_property;
+pub(crate) mod number_text;
+pub(crate) mod place;
 mod single_value;
 mod terms;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(crate) mod text;
 mod undeclared_property;
 
 use std::cell::Cell;
@@ -35,11 +35,11 @@ use crate::Rule;
 pub(crate) struct Repair {
     pub(crate) rule: &'static Rule,
     /// The changes that may be what was meant.
-    find: fn(&Wrong<'_>) -> Vec<Change>,
+    pub(crate) find: fn(&Wrong<'_>) -> Vec<Change>,
     /// Whether it is on without being asked for.
     pub(crate) is_default: bool,
     /// Whether it applies only where no other repair does.
-    is_last_resort: bool,
+    pub(crate) is_last_resort: bool,
     /// What it did, for the finding.
     pub(crate) done: &'static str,
 }
@@ -131,13 +131,13 @@ pub(crate) struct Partial {
 #[derive(Debug)]
 pub(crate) struct OutOfFuel;
 
-/// Repairs `arguments`, which break `schema` as `violations` say, with at most `fuel` steps. Returns
+/// Repairs `arguments`, which break `schema` as `violations` say, by `repairs`, with at most `fuel` steps. Returns
 /// what is left to explain if no repair makes them valid, or more than one reading does.
 pub(crate) fn repair(
     schema: &Schema,
     arguments: &Value,
     violations: &Violations,
-    repairs: Repairs,
+    repairs: &[&'static Repair],
     fuel: u64,
 ) -> Result<Result<Repaired, Partial>, OutOfFuel> {
     let mut work = Work {
@@ -213,7 +213,7 @@ struct Proposal {
 
 struct Work<'a> {
     schema: &'a Schema,
-    repairs: Repairs,
+    repairs: &'a [&'static Repair],
     fuel: u64,
     left: u64,
     size: u64,
@@ -280,9 +280,8 @@ impl Work<'_> {
                 misses_names: has(&["required"]),
                 left: Cell::new(Some(self.left - steps)),
             };
-            let is_on = |(index, _): &(usize, &Repair)| self.repairs.contains(*index);
             let mut readings: Vec<ArgumentChange> = Vec::new();
-            for (_, repair) in REPAIRS.iter().enumerate().filter(is_on) {
+            for repair in self.repairs {
                 if repair.is_last_resort && !readings.is_empty() {
                     continue;
                 }

@@ -35,7 +35,7 @@ declare_rule! {
     ARGUMENTS_NULL_PROPERTY = "arguments-null-property", Info
 }
 
-pub(super) const REPAIR: Repair = Repair {
+pub(crate) const REPAIR: Repair = Repair {
     rule: &ARGUMENTS_NULL_PROPERTY,
     find,
     is_default: true,

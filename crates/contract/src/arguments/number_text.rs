@@ -37,7 +37,7 @@ declare_rule! {
     ARGUMENTS_NUMBER_TEXT = "arguments-number-text", Info
 }
 
-pub(super) const REPAIR: Repair = Repair {
+pub(crate) const REPAIR: Repair = Repair {
     rule: &ARGUMENTS_NUMBER_TEXT,
     find,
     is_default: true,

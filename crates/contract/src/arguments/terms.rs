@@ -1,6 +1,6 @@
 //! Which repairs apply.
 
-use super::REPAIRS;
+use super::{REPAIRS, Repair};
 use crate::{Mode, UnknownName};
 
 /// How the arguments of a call are judged. A [`Mode`] is enough where the repairs are the default ones.
@@ -70,7 +70,9 @@ impl Repairs {
         }
     }
 
-    pub(super) const fn contains(self, index: usize) -> bool {
-        self.0 & 1 << index != 0
+    /// The repairs, in their order.
+    pub(crate) fn active(self) -> Vec<&'static Repair> {
+        let all = REPAIRS.iter().enumerate();
+        all.filter(|(index, _)| self.0 & 1 << index != 0).map(|(_, repair)| repair).collect()
     }
 }

@@ -6,18 +6,15 @@ use serde_json::{Map, Value};
 use toolbond_schema::{Measured, Verdict};
 
 use super::{
-    call::{JudgedCall, Outcome, Wrong, is_out_of},
+    call::{JudgedCall, Outcome, Wrong, is_out_of, repairs_done},
     model_text::explain,
     options::Mode,
 };
 use crate::{
-    Action, ArgumentTerms, Contract, RepairedArguments, Side,
+    ArgumentTerms, Contract, RepairedArguments, Side,
     arguments::{OutOfFuel, Partial, Repaired, repair},
     rules::{arguments_invalid::ARGUMENTS_INVALID, arguments_unfinished::ARGUMENTS_UNFINISHED},
 };
-
-/// The most repairs of one call that are reported.
-const MAX_FINDINGS: usize = 16;
 
 impl Contract {
     /// Checks the arguments of a call against the input schema. Absent or `null` arguments count as `{}`.
@@ -112,7 +109,8 @@ impl Contract {
             return Ok(None);
         };
         let left = fuel.saturating_sub(measured.fuel);
-        let repaired = repair(self.input().schema(), arguments, violations, terms.repairs, left)?;
+        let repairs = terms.repairs.active();
+        let repaired = repair(self.input().schema(), arguments, violations, &repairs, left)?;
         let Repaired { arguments, changes, fuel } = match repaired {
             Ok(repaired) => repaired,
             Err(Partial { arguments, violations }) => {
@@ -121,17 +119,8 @@ impl Contract {
                 return Ok(Some(self.conclude_arguments(&arguments, left, terms.mode)));
             }
         };
-        let findings = changes.iter().take(MAX_FINDINGS).map(|change| {
-            change.finding().tool(self.name()).side(Side::Arguments).action(Action::Repaired)
-        });
-        let mut findings: Vec<_> = findings.collect();
-        if let (Some(last), more @ 1..) =
-            (findings.last_mut(), changes.len().saturating_sub(MAX_FINDINGS))
-        {
-            last.message = format!("{}, and {more} more repairs", last.message);
-        }
         Ok(Some(JudgedCall {
-            findings,
+            findings: repairs_done(&changes, self.name(), Side::Arguments),
             repaired: Some(RepairedArguments { arguments, changes }),
             ..JudgedCall::new(Outcome::Repaired).with_fuel(measured.fuel + fuel)
         }))
@@ -152,7 +141,7 @@ impl Contract {
                     .into_iter()
                     .map(|it| ARGUMENTS_INVALID.finding(&it.message).violation(it))
                     .collect(),
-                text: if mode.refuses() {
+                text: if mode.refuses_on(Side::Arguments) {
                     let lines = explain(self.input().schema(), arguments, &violations);
                     format!("invalid arguments for tool `{name}`:\n{lines}")
                 } else {

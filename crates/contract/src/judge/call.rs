@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use toolbond_schema::{Measured, Unfinished, Verdict};
 
 use super::options::Mode;
-use crate::{Action, Finding, RepairedArguments, Severity, Side};
+use crate::{Action, ArgumentChange, Finding, RepairedArguments, RepairedResult, Severity, Side};
 
 /// The arguments or the result of a call after judgement.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct JudgedCall {
     pub refusal: Option<Map<String, Value>>,
     /// The arguments to call the tool with, if [`Mode::Repair`] changed them.
     pub repaired: Option<RepairedArguments>,
+    /// What the result has to be, if [`Mode::Repair`] changed it.
+    pub repaired_result: Option<RepairedResult>,
     /// The fuel that validation took.
     pub fuel: u64,
 }
@@ -26,7 +28,14 @@ pub struct JudgedCall {
 impl JudgedCall {
     /// Makes a judgement without findings, refusal or fuel.
     pub const fn new(outcome: Outcome) -> Self {
-        Self { outcome, findings: Vec::new(), refusal: None, repaired: None, fuel: 0 }
+        Self {
+            outcome,
+            findings: Vec::new(),
+            refusal: None,
+            repaired: None,
+            repaired_result: None,
+            fuel: 0,
+        }
     }
 
     /// Makes the judgement of a call that is not valid. `text` is for the tool error that [`Mode::Enforce`] asks for.
@@ -36,7 +45,7 @@ impl JudgedCall {
         side: Side,
         mode: Mode,
     ) -> Self {
-        let refusal = mode.refuses().then(|| tool_error(text));
+        let refusal = mode.refuses_on(side).then(|| tool_error(text));
         for finding in &mut findings {
             finding.tool = Some(tool.to_owned());
             finding.side = Some(side);
@@ -49,7 +58,7 @@ impl JudgedCall {
                 finding.severity = Severity::Warning;
             }
         }
-        Self { outcome, findings, refusal, repaired: None, fuel: 0 }
+        Self { findings, refusal, ..Self::new(outcome) }
     }
 
     pub(super) const fn with_fuel(mut self, fuel: u64) -> Self {
@@ -66,6 +75,24 @@ pub(super) struct Wrong {
     pub(super) text: String,
 }
 
+/// The most repairs of one call that are reported.
+const MAX_FINDINGS: usize = 16;
+
+/// The findings for the `changes` of a call of `tool`.
+pub(super) fn repairs_done(changes: &[ArgumentChange], tool: &str, side: Side) -> Vec<Finding> {
+    let findings = changes
+        .iter()
+        .take(MAX_FINDINGS)
+        .map(|change| change.finding().tool(tool).side(side).action(Action::Repaired));
+    let mut findings: Vec<_> = findings.collect();
+    if let (Some(last), more @ 1..) =
+        (findings.last_mut(), changes.len().saturating_sub(MAX_FINDINGS))
+    {
+        last.message = format!("{}, and {more} more repairs", last.message);
+    }
+    findings
+}
+
 /// Whether `measured` ended because `fuel` did not suffice.
 pub(super) fn is_out_of(fuel: u64, measured: &Measured) -> bool {
     matches!(measured.verdict, Verdict::Unfinished(Unfinished::Fuel { limit }) if limit == fuel)
@@ -80,7 +107,7 @@ pub enum Outcome {
     NotJudged,
     /// The call keeps the contract.
     Valid,
-    /// The arguments broke the contract and were repaired.
+    /// The arguments or the result broke the contract and were repaired.
     Repaired,
     /// The call breaks the contract.
     Invalid,

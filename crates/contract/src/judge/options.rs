@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use super::selection::{RuleSelectionError, Selection};
+use crate::Side;
 
 /// What to do with a tool that is not usable.
 ///
@@ -58,8 +59,8 @@ pub enum Mode {
     Off,
     /// Report it.
     Warn,
-    /// Repair arguments that can mean only one thing, and answer others with a tool error. For results this is the same
-    /// as [`Mode::Enforce`].
+    /// Repair arguments and results that can mean only one thing. Answer other arguments with a tool error, and report
+    /// other results.
     Repair,
     /// Answer with a tool error.
     Enforce,
@@ -69,10 +70,26 @@ impl Mode {
     /// All modes.
     pub const ALL: [Self; 4] = [Self::Off, Self::Warn, Self::Repair, Self::Enforce];
 
-    /// Whether a call that breaks the contract is answered with a tool error.
+    /// Whether arguments that break the contract are answered with a tool error.
     #[must_use]
     pub const fn refuses(self) -> bool {
         matches!(self, Self::Repair | Self::Enforce)
+    }
+
+    /// Whether what breaks the contract on `side` is answered with a tool error. [`Mode::Repair`] withholds no result.
+    ///
+    /// ```
+    /// use toolbond_contract::{Mode, Side};
+    ///
+    /// assert!(Mode::Repair.refuses_on(Side::Arguments));
+    /// assert!(!Mode::Repair.refuses_on(Side::Result));
+    /// ```
+    #[must_use]
+    pub const fn refuses_on(self, side: Side) -> bool {
+        match side {
+            Side::Result | Side::Output => matches!(self, Self::Enforce),
+            Side::Arguments | Side::Input => self.refuses(),
+        }
     }
 }
 

@@ -3,16 +3,18 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
-use toolbond_schema::{Measured, Pointer, Verdict, Violations};
+use toolbond_schema::{Pointer, Verdict, Violations};
 
 use super::model_text::place;
 use super::{
-    call::{JudgedCall, Outcome, Wrong, is_out_of},
+    call::{JudgedCall, Outcome, Wrong, is_out_of, repairs_done},
     options::Mode,
 };
 use crate::{
-    Contract, Side, ToolSchema,
+    Contract, ResultTerms, Side, ToolSchema,
+    arguments::OutOfFuel,
     json_type::kind,
+    results::repair,
     rules::{
         result_invalid::RESULT_INVALID, result_missing::RESULT_MISSING, result_shape::RESULT_SHAPE,
         result_unfinished::RESULT_UNFINISHED,
@@ -28,7 +30,23 @@ impl Contract {
     /// 3. The output schema applies to the structured content.
     ///
     /// Under [`Mode::Enforce`], an invalid result gives a tool error to send instead. It says what was expected and
-    /// where, but repeats no value of the data. Under [`Mode::Warn`], an invalid result gives findings only.
+    /// where, but repeats no value of the data. Under [`Mode::Warn`], an invalid result gives findings only. Under
+    /// [`Mode::Repair`], a result that can only mean one thing is repaired first:
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolbond_contract::{Contract, Mode};
+    ///
+    /// let contract = Contract::received(json!({
+    ///     "name": "get_count",
+    ///     "inputSchema": { "type": "object" },
+    ///     "outputSchema": { "type": "integer" }
+    /// }))?;
+    /// let text_only = json!({ "content": [{ "type": "text", "text": "72" }] });
+    /// let judged = contract.judge_result(&text_only, Mode::Repair);
+    /// assert_eq!(judged.repaired_result.unwrap().content, 72);
+    /// # Ok::<(), toolbond_contract::ContractError>(())
+    /// ```
     ///
     /// ```
     /// use serde_json::json;
@@ -48,51 +66,93 @@ impl Contract {
     /// assert_eq!(contract.judge_result(&error, Mode::Enforce).outcome, Outcome::NotJudged);
     /// # Ok::<(), toolbond_contract::ContractError>(())
     /// ```
-    pub fn judge_result(&self, result: &Value, mode: Mode) -> JudgedCall {
-        self.judge_result_by(result, mode, |output, content| output.schema().measure(content))
+    pub fn judge_result(&self, result: &Value, terms: impl Into<ResultTerms>) -> JudgedCall {
+        let fuel = self.output().map_or(0, |output| output.schema().limits().fuel);
+        let mut terms = terms.into();
+        self.judge_result_by(result, terms, fuel).unwrap_or_else(|OutOfFuel| {
+            // The validation took most of the fuel, and nothing is left for a repair.
+            terms.mode = Mode::Warn;
+            self.judge_result_by(result, terms, fuel)
+                .unwrap_or_else(|OutOfFuel| JudgedCall::new(Outcome::Unfinished))
+        })
     }
 
     /// The same as [`Contract::judge_result`], but returns `None` if validation needs more than `fuel`. See
     /// [`Schema::validate_within`](toolbond_schema::Schema::validate_within).
     #[must_use]
-    pub fn judge_result_within(&self, result: &Value, mode: Mode, fuel: u64) -> Option<JudgedCall> {
-        let mut is_enough = true;
-        let judged = self.judge_result_by(result, mode, |output, content| {
-            let measured = output.schema().measure_within(content, fuel);
-            is_enough = !is_out_of(fuel, &measured);
-            measured
-        });
-        is_enough.then_some(judged)
+    pub fn judge_result_within(
+        &self,
+        result: &Value,
+        terms: impl Into<ResultTerms>,
+        fuel: u64,
+    ) -> Option<JudgedCall> {
+        let limit = self.output().map_or(u64::MAX, |output| output.schema().limits().fuel);
+        if fuel >= limit {
+            return Some(self.judge_result(result, terms));
+        }
+        self.judge_result_by(result, terms.into(), fuel).ok()
     }
 
     fn judge_result_by(
         &self,
         result: &Value,
-        mode: Mode,
-        measure: impl FnOnce(&ToolSchema, &Value) -> Measured,
-    ) -> JudgedCall {
+        terms: ResultTerms,
+        fuel: u64,
+    ) -> Result<JudgedCall, OutOfFuel> {
+        let mode = terms.mode;
         if mode == Mode::Off {
-            return JudgedCall::new(Outcome::NotJudged);
+            return Ok(JudgedCall::new(Outcome::NotJudged));
         }
-        let mut fuel = 0;
+        let (mut taken, mut is_enough) = (0, true);
         let validate = |output: &ToolSchema, content: &Value| {
-            let measured = measure(output, content);
-            fuel = measured.fuel;
+            let limit = output.schema().limits().fuel;
+            let measured = output.schema().measure_within(content, fuel);
+            taken = measured.fuel;
+            is_enough = fuel >= limit || !is_out_of(fuel, &measured);
             measured.verdict
         };
-        let mut wrong = match check(self, result, validate) {
-            Ok(outcome) => return JudgedCall::new(outcome).with_fuel(fuel),
+        let checked = check(self, result, validate);
+        if !is_enough {
+            return Err(OutOfFuel);
+        }
+        let mut wrong = match checked {
+            Ok(outcome) => return Ok(JudgedCall::new(outcome).with_fuel(taken)),
             Err(wrong) => wrong,
         };
+        if mode == Mode::Repair && wrong.outcome == Outcome::Invalid {
+            let left = fuel.saturating_sub(taken);
+            if let Some(repaired) = self.repair_result(result, terms, left)? {
+                let fuel = taken + repaired.fuel;
+                return Ok(repaired.with_fuel(fuel));
+            }
+        }
         wrong.text = format!("the result of tool `{}` was withheld: {}", self.name(), wrong.text);
-        let mut judged = JudgedCall::wrong(wrong, self.name(), Side::Result, mode).with_fuel(fuel);
+        let mut judged = JudgedCall::wrong(wrong, self.name(), Side::Result, mode).with_fuel(taken);
         // The tool error is a whole result, whatever the original said it was.
         if let Some(refusal) =
             judged.refusal.as_mut().filter(|_| result.get("resultType").is_some())
         {
             refusal.insert("resultType".to_owned(), "complete".into());
         }
-        judged
+        Ok(judged)
+    }
+
+    /// Repairs an invalid result. Returns `None` if it cannot be repaired.
+    fn repair_result(
+        &self,
+        result: &Value,
+        terms: ResultTerms,
+        fuel: u64,
+    ) -> Result<Option<JudgedCall>, OutOfFuel> {
+        let (Some(output), Ok(members)) = (self.output(), check_shape(result)) else {
+            return Ok(None);
+        };
+        let repaired = repair(output.schema(), members, terms.deletes, fuel)?;
+        Ok(repaired.map(|(repaired, fuel)| JudgedCall {
+            findings: repairs_done(&repaired.changes, self.name(), Side::Result),
+            repaired_result: Some(repaired),
+            ..JudgedCall::new(Outcome::Repaired).with_fuel(fuel)
+        }))
     }
 }
 

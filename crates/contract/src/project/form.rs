@@ -129,3 +129,10 @@ impl Proof<'_, '_> {
         branches.into_iter()
     }
 }
+
+/// Whether only objects satisfy `schema`, so that clients of a legacy revision get results without an envelope.
+pub(crate) fn is_objects_only(schema: &Value) -> bool {
+    SchemaMap::build(schema).is_ok_and(|map| {
+        matches!(Form::decide(&map, Nullable::Envelope), Form::Natural | Form::Object)
+    })
+}

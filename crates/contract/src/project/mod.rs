@@ -66,7 +66,7 @@ mod draft07;
 pub(crate) mod edit;
 mod envelope;
 mod error;
-mod error_text;
+pub(crate) mod error_text;
 mod fastmcp;
 mod form;
 mod inherited;
@@ -84,6 +84,7 @@ pub(crate) mod uri;
 
 pub use error::{ProjectError, ProjectErrorKind};
 pub use form::Form;
+pub(crate) use form::is_objects_only;
 pub use marker::MARKER;
 pub use projection::{Formats, Nullable, Projection, Unmarked};
 pub use result::{lift_result, project_result};

@@ -127,6 +127,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let mut all: Vec<&Rule> = JUDGING.to_vec();
     all.extend(crate::repair::IDIOMS.iter().map(|idiom| idiom.rule));
     all.extend(crate::arguments::REPAIRS.iter().map(|repair| repair.rule));
+    all.extend(crate::results::rules());
     all.sort_by_key(|rule| rule.id);
     all.into_iter()
 }

@@ -4,6 +4,8 @@ mod bundle;
 mod dialect;
 mod judge;
 mod project;
+mod relax;
+mod results;
 
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Map, Value};
@@ -42,10 +44,16 @@ fn deep(levels: usize, schema: Value) -> Value {
 
 fn main() {
     let arguments = Arguments::from_args();
-    let trials: Vec<Trial> =
-        [bundle::trials(), dialect::trials(), judge::trials(), project::trials()]
-            .into_iter()
-            .flatten()
-            .collect();
+    let trials: Vec<Trial> = [
+        bundle::trials(),
+        dialect::trials(),
+        judge::trials(),
+        project::trials(),
+        relax::trials(),
+        results::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -8,7 +8,7 @@ use rmcp::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use toolbond_contract::{Form, JudgedCall, Structured, lift_result};
+use toolbond_contract::{Form, JudgedCall, Mode, Structured, lift_result};
 
 use super::{Client, ClientError};
 use crate::check::{CallPart, check, refusal_text};
@@ -109,11 +109,10 @@ impl<S: Service<RoleClient>> Client<S> {
             let (tool, message) = (name.to_owned(), join_texts(&result.content));
             return Err(ClientError::Tool { tool, message, result });
         }
-        let lifted = lift_result(&take_parts(&mut result), tool.form)
-            .map(Cow::into_owned)
-            .map_err(|error| ClientError::InvalidResult {
-                problem: format!("the result of tool `{name}`: {error}"),
-            })?;
+        let parts = take_parts(&mut result, checks.results);
+        let lifted = lift_result(&parts, tool.form).map(Cow::into_owned).map_err(|error| {
+            ClientError::InvalidResult { problem: format!("the result of tool `{name}`: {error}") }
+        })?;
         let (lifted, judged) =
             check(contract, CallPart::Result, lifted, checks.results.into()).await?;
         self.accept(&judged).map_err(|problem| ClientError::InvalidResult { problem })?;
@@ -133,10 +132,16 @@ impl<S: Service<RoleClient>> Client<S> {
     }
 }
 
-/// Takes the parts out of `result` that lifting and validation need.
-fn take_parts(result: &mut CallToolResult) -> Value {
+/// Takes the parts out of `result` that lifting, validation and, under `mode`, repairs need.
+fn take_parts(result: &mut CallToolResult, mode: Mode) -> Value {
     let mut parts = Map::new();
-    parts.insert("content".to_owned(), Value::Array(Vec::new()));
+    let is_absent = result.structured_content.as_ref().is_none_or(Value::is_null);
+    let content = if mode == Mode::Repair && is_absent {
+        serde_json::to_value(&result.content).ok()
+    } else {
+        None
+    };
+    parts.insert("content".to_owned(), content.unwrap_or_else(|| Value::Array(Vec::new())));
     parts.extend(result.structured_content.take().map(|value| (Structured::KEY.to_owned(), value)));
     parts.extend(result.meta.take().map(|meta| ("_meta".to_owned(), meta.0.into())));
     Value::Object(parts)

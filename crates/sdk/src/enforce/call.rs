@@ -225,7 +225,11 @@ impl Shared {
                 parts = lifted;
             }
         }
-        let mode = self.options.checks.results;
+        let mode = match self.options.checks.results {
+            // A server does not relax its own contract.
+            Mode::Repair => Mode::Enforce,
+            mode => mode,
+        };
         let (parts, judged) =
             check(&usable.contract, CallPart::Result, parts, mode.into()).await.map_err(stopped)?;
         if let Some(refusal) = self.refusal(&judged) {

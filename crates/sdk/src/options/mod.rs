@@ -102,7 +102,9 @@ macro_rules! check_setters {
         }
 
         /// Sets what happens to an invalid result. The default is [`Mode::Enforce`](crate::Mode::Enforce): an error
-        /// takes its place.
+        /// takes its place. Under [`Mode::Repair`](crate::Mode::Repair), a client repairs a result that can only mean one
+        /// thing and returns others as they are, with a finding; for a server it is the same as
+        /// [`Mode::Enforce`](crate::Mode::Enforce).
         pub fn results(mut self, mode: crate::Mode) -> Self {
             self.checks.results = mode;
             self

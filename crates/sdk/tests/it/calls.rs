@@ -79,6 +79,14 @@ async fn a_result_that_breaks_its_schema_does_not_leave() {
         assert_eq!(failing.get("structuredContent").is_some(), revision.is_natural());
         assert!(failing.to_string().contains("why"));
 
+        // A server does not relax its own contract.
+        let options = ServerOptions::default().results(Mode::Repair);
+        let session = connect_with(Plain::new(tools.clone()), options, revision).await;
+        for name in ["lying", "silent"] {
+            let result = session.call(name, json!({})).await.unwrap();
+            assert_eq!(result["isError"], true, "{name}");
+            assert!(!result.to_string().contains("secret"), "{result}");
+        }
         let options = ServerOptions::default().results(Mode::Warn);
         let session = connect_with(Plain::new(tools.clone()), options, revision).await;
         let result = session.call("lying", json!({})).await.unwrap();

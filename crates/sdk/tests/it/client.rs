@@ -104,6 +104,33 @@ async fn wrong_arguments_are_not_sent_and_wrong_results_not_returned() {
 }
 
 #[tokio::test]
+async fn a_result_that_can_mean_only_one_thing_is_repaired_if_asked_for() {
+    let text = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
+    let object = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+    // A bare server: nothing is checked on the other side.
+    let server = Plain::new(json!([
+        tool("text", object.clone(), text(r#"{ "n": 1 }"#)),
+        tool("number", object.clone(), structured(json!({ "n": "1" }))),
+        tool("null", object.clone(), structured(json!({ "n": null }))),
+        tool("lying", object, structured(json!({ "n": "one" }))),
+    ]));
+    for is_modern in [false, true] {
+        let options = ClientOptions::default().results(Mode::Repair);
+        let client = connect_with(server.clone(), is_modern, options).await;
+        let call = async |name| client.call_value(name, json!({})).await.unwrap();
+        assert_eq!(call("text").await, json!({ "n": 1 }));
+        assert_eq!(call("number").await, json!({ "n": 1 }));
+        assert_eq!(call("null").await, json!({}));
+        assert_eq!(call("lying").await, json!({ "n": "one" }));
+        let client = connect(server.clone(), is_modern).await;
+        for name in ["text", "number", "null", "lying"] {
+            let error = client.call_value(name, json!({})).await.unwrap_err();
+            assert!(matches!(error, ClientError::InvalidResult { .. }), "{name}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_error_has_its_details() {
     let answer = json!({ "content": [{ "type": "text", "text": "no such hour" }],
         "structuredContent": { "last": 23 }, "isError": true });

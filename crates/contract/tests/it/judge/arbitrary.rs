@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use serde_json::{Map, Value, json};
-use toolbond_contract::{Action, Contract, JudgeOptions, Mode, Outcome, Policy, judge_tools};
+use toolbond_contract::{Action, Contract, JudgeOptions, Mode, Outcome, Policy, Side, judge_tools};
 use toolbond_harness::generate::{Rng, members_of_words, of_words};
 
 use super::corpus::accounts_for_all;
@@ -111,11 +111,12 @@ fn any_result() {
     each(|any| {
         let result = if any.rng.one_in(2) { any.value() } else { any.object().into() };
         let mode = *any.rng.pick(&Mode::ALL);
-        for judged in
-            [contract.judge_result(&result, mode), contract.judge_arguments(Some(&result), mode)]
-        {
+        for (judged, side) in [
+            (contract.judge_result(&result, mode), Side::Result),
+            (contract.judge_arguments(Some(&result), mode), Side::Arguments),
+        ] {
             let is_wrong = matches!(judged.outcome, Outcome::Invalid | Outcome::Unfinished);
-            assert_eq!(judged.refusal.is_some(), mode.refuses() && is_wrong, "{result}");
+            assert_eq!(judged.refusal.is_some(), mode.refuses_on(side) && is_wrong, "{result}");
             let is_right = matches!(judged.outcome, Outcome::NotJudged | Outcome::Valid);
             assert_eq!(judged.findings.is_empty(), is_right, "{result}");
         }

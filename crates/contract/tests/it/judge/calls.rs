@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolbond_contract::{Contract, Outcome};
+use toolbond_contract::{Contract, Mode, Outcome};
 use toolbond_harness::embedded;
 use toolbond_schema::{Limits, Options};
 
@@ -39,7 +39,7 @@ fn call(case: &Value) -> Result<(), Failed> {
     }
     let contract = Contract::received_with(tool, &Options::default().limits(limits))
         .map_err(|error| error.to_string())?;
-    let mode = case["mode"].as_str().unwrap_or("enforce").parse().expect("a mode");
+    let mode: Mode = case["mode"].as_str().unwrap_or("enforce").parse().expect("a mode");
     let judged = match case.get("result") {
         Some(result) => contract.judge_result(result, mode),
         None => contract.judge_arguments(case.get("arguments"), mode),

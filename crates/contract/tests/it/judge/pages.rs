@@ -3,8 +3,8 @@
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::{
-    ArgumentTerms, Contract, Finding, JudgeOptions, Mode, Repairs, Rule, Severity, convert_tool,
-    judge_tools, rules,
+    ArgumentTerms, Contract, Finding, JudgeOptions, Mode, Repairs, ResultTerms, Rule, Severity,
+    convert_tool, judge_tools, rules,
 };
 use toolbond_harness::trials::check_all;
 
@@ -56,7 +56,10 @@ fn judge(rule: &Rule, example: &Value) -> Result<Vec<Finding>, Failed> {
     }
     let contract = Contract::received(tool).map_err(|error| error.to_string())?;
     Ok(match result {
-        Some(result) => contract.judge_result(result, Mode::Enforce).findings,
+        Some(result) => {
+            let mode = if rule.severity == Severity::Info { Mode::Repair } else { Mode::Enforce };
+            contract.judge_result(result, ResultTerms::from(mode).deletes(true)).findings
+        }
         None => {
             let also = |repairs: Repairs, id| repairs.also(id).unwrap_or(repairs);
             // An optional repair is judged alone with the default ones.

@@ -30,13 +30,8 @@ fn fault(question: &Question, answer: &Value) -> Option<String> {
     })
 }
 
-/// Asks `reader` all `questions`, and fails where it does not answer as expected, those `known` aside, or where it
-/// does although it is known not to.
-pub(crate) fn agrees(
-    reader: Command,
-    questions: &[Question],
-    mut known: BTreeSet<String>,
-) -> Result<(), Failed> {
+/// What `reader` answers to all `questions`.
+pub(crate) fn ask(reader: Command, questions: &[Question]) -> Result<Vec<Value>, Failed> {
     let lines = questions.iter().map(|question| {
         let values: Vec<_> = question.values.iter().map(|(value, _)| value).collect();
         json!({ "schema": question.schema, "values": values }).to_string() + "\n"
@@ -49,6 +44,17 @@ pub(crate) fn agrees(
         let error = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{} answers to {}: {error}", answers.len(), questions.len()).into());
     }
+    Ok(answers)
+}
+
+/// Asks `reader` all `questions`, and fails where it does not answer as expected, those `known` aside, or where it
+/// does although it is known not to.
+pub(crate) fn agrees(
+    reader: Command,
+    questions: &[Question],
+    mut known: BTreeSet<String>,
+) -> Result<(), Failed> {
+    let answers = ask(reader, questions)?;
     let mut faults = Vec::new();
     for (question, answer) in questions.iter().zip(&answers) {
         if let Some(fault) = fault(question, answer)

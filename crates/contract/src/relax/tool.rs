@@ -1,0 +1,153 @@
+//! Handing out a tool whose output schema is relaxed, or says nothing of formats.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::{Relaxation, map};
+use crate::project::marker;
+
+/// The key of the marker in `_meta` of a tool whose output schema is not its author's.
+///
+/// Its value is an object: `relaxed` is `true` if the schema was relaxed, or `"dropped"` if there is none any more;
+/// `formats` has the names of the formats that were left out.
+pub const OUTPUT_MARKER: &str = "dev.toolbond/output";
+
+const OUTPUT: &str = "outputSchema";
+
+/// Returns `tool`, in its natural shape, with the output schema that `relaxation` makes of its own, or without one if
+/// `relaxation` is `None` or does not fit. Marks it ([`OUTPUT_MARKER`]).
+///
+/// ```
+/// use serde_json::json;
+/// use toolbond_contract::relax_tool;
+///
+/// let tool = json!({ "name": "count", "inputSchema": { "type": "object" }, "outputSchema": false });
+/// assert_eq!(
+///     *relax_tool(&tool, None),
+///     json!({
+///         "name": "count",
+///         "inputSchema": { "type": "object" },
+///         "_meta": { "dev.toolbond/output": { "relaxed": "dropped" } }
+///     })
+/// );
+/// ```
+#[must_use]
+pub fn relax_tool<'a>(tool: &'a Value, relaxation: Option<&Relaxation>) -> Cow<'a, Value> {
+    let Some((members, schema)) = tool.as_object().and_then(|it| Some((it, it.get(OUTPUT)?)))
+    else {
+        return Cow::Borrowed(tool);
+    };
+    if relaxation.is_some_and(Relaxation::is_empty) {
+        return Cow::Borrowed(tool);
+    }
+    let mut members = members.clone();
+    let relaxed = relaxation.and_then(|relaxation| relaxation.apply(schema));
+    let mark = match relaxed {
+        Some(relaxed) => {
+            members.insert(OUTPUT.to_owned(), relaxed);
+            json!(true)
+        }
+        None => {
+            members.shift_remove(OUTPUT);
+            json!("dropped")
+        }
+    };
+    put(&mut members, "relaxed", mark);
+    Cow::Owned(members.into())
+}
+
+/// The formats that `ajv-formats` asserts. `password` and `binary` accept every string.
+const ASSERTED: [&str; 24] = [
+    "byte",
+    "date",
+    "date-time",
+    "double",
+    "duration",
+    "email",
+    "float",
+    "hostname",
+    "int32",
+    "int64",
+    "ipv4",
+    "ipv6",
+    "iso-date-time",
+    "iso-time",
+    "json-pointer",
+    "json-pointer-uri-fragment",
+    "regex",
+    "relative-json-pointer",
+    "time",
+    "uri",
+    "uri-reference",
+    "uri-template",
+    "url",
+    "uuid",
+];
+
+/// Keywords of Ajv's own that compare with a `format` and fail without it.
+const BESIDE_FORMAT: [&str; 4] =
+    ["formatExclusiveMaximum", "formatExclusiveMinimum", "formatMaximum", "formatMinimum"];
+
+/// Returns `tool` with an output schema that says nothing of the formats that `ajv-formats` asserts. By the specification
+/// `format` is an annotation, so that such clients refuse what the schema accepts. Marks it ([`OUTPUT_MARKER`]).
+///
+/// ```
+/// use serde_json::json;
+/// use toolbond_contract::without_formats;
+///
+/// let schema = json!({ "properties": { "format": { "type": "string", "format": "date-time" } } });
+/// let tool = json!({ "name": "now", "inputSchema": {}, "outputSchema": schema });
+/// assert_eq!(
+///     *without_formats(&tool),
+///     json!({
+///         "name": "now",
+///         "inputSchema": {},
+///         "outputSchema": { "properties": { "format": { "type": "string" } } },
+///         "_meta": { "dev.toolbond/output": { "formats": ["date-time"] } }
+///     })
+/// );
+/// ```
+#[must_use]
+pub fn without_formats(tool: &Value) -> Cow<'_, Value> {
+    strip(tool).map_or(Cow::Borrowed(tool), Cow::Owned)
+}
+
+fn strip(tool: &Value) -> Option<Value> {
+    let schema = tool.get(OUTPUT)?;
+    let map = map(schema)?;
+    let mut stripped = schema.clone();
+    let mut found = BTreeSet::new();
+    for place in map.places.iter().filter(|place| !place.in_data) {
+        let Some(Value::String(format)) = place.schema.get("format") else { continue };
+        if !ASSERTED.contains(&format.as_str()) {
+            continue;
+        }
+        let here = stripped.pointer_mut(&place.pointer)?.as_object_mut()?;
+        here.shift_remove("format");
+        for keyword in BESIDE_FORMAT {
+            here.shift_remove(keyword);
+        }
+        found.insert(format.clone());
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let mut members = tool.as_object()?.clone();
+    members.insert(OUTPUT.to_owned(), stripped);
+    put(&mut members, "formats", found.into_iter().collect());
+    Some(members.into())
+}
+
+/// Adds a member to the marker.
+fn put(tool: &mut Map<String, Value>, member: &str, value: Value) {
+    if let Some(Value::Object(marker)) =
+        tool.get_mut("_meta").and_then(|meta| meta.get_mut(OUTPUT_MARKER))
+    {
+        marker.insert(member.to_owned(), value);
+        return;
+    }
+    let marker = Map::from_iter([(member.to_owned(), value)]);
+    marker::put(tool, OUTPUT_MARKER, marker);
+}

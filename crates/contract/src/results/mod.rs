@@ -1,0 +1,188 @@
+//! Repairing the structured content of a result, where it can mean only one thing.
+//!
+//! The whole may be read in another way: from the text block, from JSON text, with or without `{"result": …}` around it.
+//! Values inside are repaired as those of arguments are ([`arguments`](crate::arguments)). The content that comes out is
+//! valid, and no other reading gives another valid one, or nothing is changed.
+
+mod boolean_text;
+mod envelope;
+mod json_text;
+mod null_property;
+mod number_text;
+mod terms;
+mod text_only;
+
+use serde_json::{Map, Value};
+use toolbond_schema::{Measured, Pointer, Schema, Unfinished, Verdict};
+
+pub use self::terms::ResultTerms;
+use self::{envelope::RESULT_ENVELOPE, text_only::RESULT_TEXT_ONLY};
+use crate::arguments::{OutOfFuel, Repair, Repaired, place::Place, repair as repair_inside, text};
+use crate::{ArgumentChange, Change, Rule, Structured};
+
+/// The repairs inside of structured content that take nothing away.
+static KEEPING: [&Repair; 3] = [&json_text::REPAIR, &number_text::REPAIR, &boolean_text::REPAIR];
+
+/// The same, and the one that deletes.
+static ALL: [&Repair; 4] =
+    [&json_text::REPAIR, &number_text::REPAIR, &boolean_text::REPAIR, &null_property::REPAIR];
+
+/// The rules of the repairs.
+pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
+    ALL.iter().map(|repair| repair.rule).chain([&RESULT_ENVELOPE, &RESULT_TEXT_ONLY])
+}
+
+/// What [`Mode::Repair`](crate::Mode::Repair) made of a result. Everything else in it stays as it is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RepairedResult {
+    /// The structured content.
+    pub content: Value,
+    /// What changed in the structured content, in order. Where there was none, the first change puts it there.
+    pub changes: Vec<ArgumentChange>,
+}
+
+/// Repairs the structured content of `result`, which `schema` refuses. Returns it and the fuel that it took, or `None` if it
+/// cannot be repaired, or can mean two things.
+pub(crate) fn repair(
+    schema: &Schema,
+    result: &Map<String, Value>,
+    deletes: bool,
+    fuel: u64,
+) -> Result<Option<(RepairedResult, u64)>, OutOfFuel> {
+    let mut work = Work { schema, deletes, fuel, left: fuel };
+    let found = match Structured::from_members(result) {
+        Structured::Value(content) => work.repair_content(content)?,
+        Structured::Absent | Structured::Null => match only_text(result) {
+            Some(text) => work.repair_from_text(text)?,
+            None => None,
+        },
+    };
+    Ok(found.map(|Reading { value: content, changes }| {
+        (RepairedResult { content, changes }, work.fuel - work.left)
+    }))
+}
+
+/// The text of the only text block.
+fn only_text(result: &Map<String, Value>) -> Option<&str> {
+    let blocks = result.get("content")?.as_array()?.iter();
+    let mut texts = blocks.filter(|block| block.get("type").is_some_and(|kind| kind == "text"));
+    let text = texts.next()?.get("text")?.as_str()?;
+    texts.next().is_none().then_some(text)
+}
+
+/// What structured content may be meant as.
+struct Reading {
+    value: Value,
+    changes: Vec<ArgumentChange>,
+}
+
+impl Reading {
+    /// The whole replaced by `value`, whose JSON is `text`.
+    fn whole(rule: &'static Rule, done: &'static str, value: Value, text: String) -> Self {
+        let change = Change::Replace { value: value.clone(), text };
+        let change = ArgumentChange { rule, pointer: Pointer::root(), change, done };
+        Self { value, changes: vec![change] }
+    }
+
+    /// This reading, and then another one of its value.
+    fn then(&self, next: Self) -> Self {
+        let changes = self.changes.iter().cloned().chain(next.changes).collect();
+        Self { value: next.value, changes }
+    }
+}
+
+struct Work<'a> {
+    schema: &'a Schema,
+    deletes: bool,
+    fuel: u64,
+    left: u64,
+}
+
+impl Work<'_> {
+    fn repair_content(&mut self, content: &Value) -> Result<Option<Reading>, OutOfFuel> {
+        let mut valid = Vec::new();
+        if let Some(reading) = self.other_envelope(content, &content.to_string())
+            && self.accepts(&reading.value)?
+        {
+            valid.push(reading);
+        }
+        valid.extend(self.inside(content, self.deletes)?);
+        Ok(single(valid))
+    }
+
+    fn repair_from_text(&mut self, text: &str) -> Result<Option<Reading>, OutOfFuel> {
+        let Some(parsed) = text::parse(text) else { return Ok(None) };
+        // Then the text may be meant as it is.
+        let plain = Value::from(text);
+        let enveloped = self.other_envelope(&plain, "").map(|reading| reading.value);
+        for meant in [Some(plain), enveloped].into_iter().flatten() {
+            if self.accepts(&meant)? {
+                return Ok(None);
+            }
+        }
+        let (rule, done) = (&RESULT_TEXT_ONLY, text_only::DONE);
+        let read = Reading::whole(rule, done, parsed.value, parsed.text.clone());
+        let mut valid = Vec::new();
+        if let Some(other) = self.other_envelope(&read.value, &parsed.text)
+            && self.accepts(&other.value)?
+        {
+            valid.push(read.then(other));
+        }
+        if self.accepts(&read.value)? {
+            valid.push(read);
+        } else if let Some(inside) = self.inside(&read.value, self.deletes)? {
+            valid.push(read.then(inside));
+        }
+        Ok(single(valid))
+    }
+
+    /// `value` in an envelope that it lacks, or out of one that is too many.
+    fn other_envelope(&self, value: &Value, text: &str) -> Option<Reading> {
+        let declares = |value: &Value| {
+            let place = Place::find(self.schema, value, &Pointer::root().join("result"));
+            place.is_some_and(|place| place.is_declared)
+        };
+        let rule = &RESULT_ENVELOPE;
+        if let Some(inside) =
+            value.get("result").filter(|_| value.as_object().is_some_and(|it| it.len() == 1))
+        {
+            let text = inside.to_string();
+            return (!declares(value))
+                .then(|| Reading::whole(rule, envelope::REMOVED, inside.clone(), text));
+        }
+        let around = Value::Object(Map::from_iter([("result".to_owned(), value.clone())]));
+        let text = format!("{{\"result\":{text}}}");
+        declares(&around).then(|| Reading::whole(rule, envelope::ADDED, around, text))
+    }
+
+    /// `value` with its members and elements repaired.
+    fn inside(&mut self, value: &Value, deletes: bool) -> Result<Option<Reading>, OutOfFuel> {
+        let Verdict::Invalid(violations) = self.measure(value)? else { return Ok(None) };
+        let repairs = if deletes { &ALL[..] } else { &KEEPING[..] };
+        let repaired = repair_inside(self.schema, value, &violations, repairs, self.left)?;
+        let Ok(Repaired { arguments: value, changes, fuel }) = repaired else { return Ok(None) };
+        self.left = self.left.saturating_sub(fuel);
+        Ok(Some(Reading { value, changes }))
+    }
+
+    fn accepts(&mut self, value: &Value) -> Result<bool, OutOfFuel> {
+        Ok(self.measure(value)?.is_valid())
+    }
+
+    fn measure(&mut self, value: &Value) -> Result<Verdict, OutOfFuel> {
+        let Measured { verdict, fuel, .. } = self.schema.measure_within(value, self.left);
+        self.left = self.left.saturating_sub(fuel);
+        match verdict {
+            Verdict::Unfinished(Unfinished::Fuel { .. }) => Err(OutOfFuel),
+            verdict => Ok(verdict),
+        }
+    }
+}
+
+/// The only reading, or one of several that come to the same.
+fn single(readings: Vec<Reading>) -> Option<Reading> {
+    let mut readings = readings.into_iter();
+    let first = readings.next()?;
+    readings.all(|other| other.value == first.value).then_some(first)
+}

@@ -1,0 +1,38 @@
+//! `result-number-text`.
+
+use crate::arguments::{Repair, number_text};
+use crate::declare_rule;
+
+declare_rule! {
+    /// A number in a result is written as a string.
+    ///
+    /// ## What it does
+    ///
+    /// Under `repair`, where the output schema takes a number and no string, `"7"` becomes `7`. The string has to be one
+    /// number as JSON writes it. The result has to be valid afterwards, and all other bytes of it stay.
+    ///
+    /// ## Why is this bad
+    ///
+    /// Clients that validate results reject the answer, and the model never sees the data.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "outputSchema": { "type": "object", "properties": { "hours": { "type": "integer" } } },
+    ///   "result": { "content": [], "structuredContent": { "hours": "7" } }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "outputSchema": { "type": "object", "properties": { "hours": { "type": "integer" } } },
+    ///   "result": { "content": [], "structuredContent": { "hours": 7 } }
+    /// }
+    /// ```
+    RESULT_NUMBER_TEXT = "result-number-text", Info
+}
+
+pub(super) const REPAIR: Repair = Repair { rule: &RESULT_NUMBER_TEXT, ..number_text::REPAIR };
