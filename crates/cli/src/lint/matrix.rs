@@ -116,7 +116,7 @@ impl Matrix {
             let row = rows.entry(index).or_insert_with(|| vec![None; columns.len() + 1]);
             let impacts = &reported.finding.impacts;
             let mut put = |column: usize, cell| row[column] = row[column].max(Some(cell));
-            for impact in impacts {
+            for impact in impacts.iter().filter(|impact| impact.with.is_none()) {
                 if let Some(column) = columns.iter().position(|name| *name == impact.target) {
                     put(column + 1, Cell::Effect(impact.effect));
                 }

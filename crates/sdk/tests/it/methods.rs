@@ -11,9 +11,11 @@ use rmcp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolbond::contract::Severity;
+use toolbond::targets::{LintOptions, default_targets, lint_tools};
 use toolbond::{Args, Text, ToolError, Tools};
 
-use crate::server::{BOTH, NEW, connect};
+use crate::server::{BOTH, NEW, OLD, connect};
 
 #[derive(Clone)]
 struct Weather;
@@ -98,6 +100,18 @@ impl Weather {
 async fn tool(name: &str) -> Value {
     let tools = connect(Weather, NEW).await.tools().await.unwrap();
     tools.into_iter().find(|tool| tool["name"] == name).unwrap()
+}
+
+/// What the macro writes passes where most people use it.
+#[tokio::test]
+async fn tools_suit_all_default_targets() {
+    let tools = connect(Weather, OLD).await.tools().await.unwrap();
+    let options = LintOptions::default().targets(default_targets().iter().copied());
+    let report = lint_tools(json!({ "tools": tools }), &options);
+    let bad = report.findings.iter().filter(|found| found.finding.severity > Severity::Info);
+    // The author has to describe tools, which two here are not.
+    let bad: Vec<_> = bad.filter(|found| found.finding.rule != "tool-description").collect();
+    assert!(bad.is_empty(), "{bad:?}");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Changes to a tool that a finding proposes.
 
 mod apply;
+mod target;
 mod repair;
 
 use serde::Serialize;
@@ -9,6 +10,7 @@ use toolbond_contract::Pointer;
 
 pub use apply::fix_tools;
 pub(crate) use repair::add_repairs;
+pub(crate) use target::{empty_properties, modern_output};
 
 /// A change that removes the cause of a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
