@@ -1,8 +1,8 @@
 //! What `toolbond lint` says about published tool lists: how many fail, and findings drawn at random to be judged.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;

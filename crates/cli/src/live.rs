@@ -71,7 +71,8 @@ impl LiveOptions {
             tools.with_context(|| url.to_owned())
         })?;
         // Several servers may have one name.
-        let name = if document.name == url { document.name } else { format!("{} ({url})", document.name) };
+        let name =
+            if document.name == url { document.name } else { format!("{} ({url})", document.name) };
         Ok(Document { name, ..document })
     }
 

@@ -204,7 +204,10 @@ fn write_totals(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "`toolbond lint --fix {files}` fixes {them}; with --diff, it shows how")?;
     }
     if report.has_baseline && !report.is_clean() {
-        writeln!(out, "`--write-baseline` adds what is new to the baseline, and removes what is gone")?;
+        writeln!(
+            out,
+            "`--write-baseline` adds what is new to the baseline, and removes what is gone"
+        )?;
     }
     if let Some(target) = most_harmed(report) {
         writeln!(
@@ -216,13 +219,15 @@ fn write_totals(report: &Report, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The target that refuses or loses most.
+/// The target that refuses or loses most of what `--fix` does not fix.
 fn most_harmed(report: &Report) -> Option<&'static str> {
     let is_harm = |found: &Reported, target: &str| {
         let impacts = &found.finding.impacts;
         // A view is about what a model sends.
         let is_input = found.finding.finding.side == Some(Side::Input);
-        is_input && impacts.iter().any(|one| one.target == target && one.severity() > Severity::Info)
+        is_input
+            && !found.is_fixable()
+            && impacts.iter().any(|one| one.target == target && one.severity() > Severity::Info)
     };
     let counts = report.targets.iter().map(|target| {
         let findings = report.new_findings().filter(|(_, found)| is_harm(found, target.name));

@@ -24,7 +24,8 @@ pub(crate) fn worst_impacts<'a>(impacts: &[&'a Impact]) -> Vec<&'a Impact> {
     let rank = |impact: &Impact| (impact.effect, impact.evidence.versions.is_none());
     let has_main = impacts.iter().any(|impact| impact.with.is_none());
     for impact in impacts.iter().filter(|impact| !has_main || impact.with.is_none()) {
-        let same = |other: &&mut &Impact| (other.target, other.with) == (impact.target, impact.with);
+        let same =
+            |other: &&mut &Impact| (other.target, other.with) == (impact.target, impact.with);
         match worst.iter_mut().find(same) {
             Some(other) if rank(impact) > rank(other) => *other = impact,
             Some(_) => {}

@@ -19,7 +19,8 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             lists.insert(number);
         }
     }
-    let mut rows: Vec<_> = counts.into_iter().filter(|((severity, _), _)| report.shows(*severity)).collect();
+    let mut rows: Vec<_> =
+        counts.into_iter().filter(|((severity, _), _)| report.shows(*severity)).collect();
     rows.sort_by_key(|((severity, _), (places, ..))| std::cmp::Reverse((*severity, *places)));
     let width = rows.iter().map(|((_, rule), _)| rule.len()).max().unwrap_or_default();
     for ((severity, rule), (places, tools, lists)) in rows {
@@ -27,7 +28,10 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         let severity = severity.to_string();
         let (places, tools) = (plural(places, "place"), plural(tools.len(), "tool"));
         let lists = plural(lists.len(), "list");
-        writeln!(out, "{style}{severity:7}{style:#}  {rule:width$}  {places} in {tools} of {lists}")?;
+        writeln!(
+            out,
+            "{style}{severity:7}{style:#}  {rule:width$}  {places} in {tools} of {lists}"
+        )?;
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use crate::diff::unified;
 use crate::exit::Exit;
 use crate::input::{Document, Source, Syntax};
 use crate::lint::{
-    Baseline, Detail, Fixed, Input, LintFormat, Linter, Report, Settings, SettingsArgs, expand, fix_source,
-    is_tool_list, note_skipped, plural, write_back,
+    Baseline, Detail, Fixed, Input, LintFormat, Linter, Report, Settings, SettingsArgs, expand,
+    fix_source, is_tool_list, note_skipped, plural, write_back,
 };
 use crate::live::{self, LiveOptions};
 use crate::terminal;
@@ -208,7 +208,9 @@ impl<'a> Run<'a> {
     /// Checks one input.
     fn lint(&mut self, input: Input, live: &LiveOptions) -> anyhow::Result<()> {
         match input {
-            Input::Url(url) if self.fixes != Fixes::None => bail!("{url}: --fix changes files, not live servers"),
+            Input::Url(url) if self.fixes != Fixes::None => {
+                bail!("{url}: --fix changes files, not live servers")
+            }
             Input::Url(url) => {
                 let document = live.fetch_from_url(&url)?;
                 self.report.lists.push(self.linter.lint(document)?);
@@ -329,7 +331,10 @@ fn write_baseline(report: &Report, path: &Path) -> anyhow::Result<()> {
     let baseline = Baseline::of(report);
     baseline.write(path)?;
     let count = plural(baseline.findings.len(), "known finding");
-    terminal::print_note(&format!("{}: wrote {count}; `--write-baseline` updates them", path.display()));
+    terminal::print_note(&format!(
+        "{}: wrote {count}; `--write-baseline` updates them",
+        path.display()
+    ));
     Ok(())
 }
 

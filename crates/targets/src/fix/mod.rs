@@ -1,8 +1,8 @@
 //! Changes to a tool that a finding proposes.
 
 mod apply;
-mod target;
 mod repair;
+mod target;
 
 use serde::Serialize;
 use serde_json::Value;

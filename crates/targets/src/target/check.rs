@@ -72,11 +72,8 @@ fn of_feature(found: Found, targets: &[&'static Target]) -> LintFinding {
         // A way in that was chosen itself says it itself.
         let is_chosen = |other: &&'static Target| targets.iter().any(|one| one.name == other.name);
         let others = target.others.iter().copied().filter(|other| !is_chosen(other));
-        let with = |impact: Impact| Impact {
-            target: target.name,
-            with: Some(impact.target),
-            ..impact
-        };
+        let with =
+            |impact: Impact| Impact { target: target.name, with: Some(impact.target), ..impact };
         about(target).chain(others.flat_map(about).map(with)).collect()
     });
     if count > 1 {

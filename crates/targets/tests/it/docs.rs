@@ -57,8 +57,10 @@ fn target_table() -> String {
     );
     let defaults = default_targets();
     for target in targets() {
-        let default = if defaults.iter().any(|one| one.name == target.name) { " (default)" } else { "" };
-        let others: Vec<_> = target.others.iter().map(|other| format!("`{}`", other.name)).collect();
+        let default =
+            if defaults.iter().any(|one| one.name == target.name) { " (default)" } else { "" };
+        let others: Vec<_> =
+            target.others.iter().map(|other| format!("`{}`", other.name)).collect();
         let longest = match target.names.longest {
             usize::MAX => "any".to_owned(),
             longest if target.names.prefix.is_empty() => longest.to_string(),

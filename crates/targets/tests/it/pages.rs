@@ -59,7 +59,8 @@ fn breaks(id: &str, example: &Value) -> bool {
     if let Value::Array(lists) = example {
         return compare_order(&lists[0], &lists[1]).is_some();
     }
-    let report = lint_tools(tool(example), &LintOptions::default().targets(targets().iter().copied()));
+    let report =
+        lint_tools(tool(example), &LintOptions::default().targets(targets().iter().copied()));
     let errors: Vec<_> = report.judged.errors().collect();
     assert!(errors.is_empty(), "not usable: {errors:?}");
     report.findings.iter().any(|found| found.finding.rule == id)

@@ -196,11 +196,7 @@ static AGENTS_RULES: &[TargetRule] = &[
     throws(&root::ROOT_ANY_OF, AGENTS, "the root must not be a union"),
     throws(&root::ROOT_ONE_OF, AGENTS, "the root must not be a union"),
     throws(&root::ROOT_REF, AGENTS, "`$ref` with keywords beside it"),
-    fails(
-        &root::ROOT_ALL_OF,
-        AGENTS,
-        "the object is closed around `allOf`, and nothing is valid",
-    ),
+    fails(&root::ROOT_ALL_OF, AGENTS, "the object is closed around `allOf`, and nothing is valid"),
     fails(
         &unions::MERGED_OBJECTS,
         AGENTS,
@@ -218,11 +214,7 @@ static PYDANTIC_RULES: &[TargetRule] = &[
     fails(&objects::MAP, PYDANTIC, "the object is closed, and only `{}` is left"),
     fails(&objects::EMPTY_OBJECT, PYDANTIC, "the object is closed, and only `{}` is left"),
     fails(&objects::PATTERN_PROPERTIES, PYDANTIC, "the object is closed"),
-    fails(
-        &objects::UNDECLARED_REQUIRED,
-        PYDANTIC,
-        "`required` becomes the declared properties",
-    ),
+    fails(&objects::UNDECLARED_REQUIRED, PYDANTIC, "`required` becomes the declared properties"),
     fails(&root::ROOT_ANY_OF, PYDANTIC, "the object is closed around `anyOf`"),
     fails(&root::ROOT_ONE_OF, PYDANTIC, "the object is closed around `oneOf`"),
     fails(&root::ROOT_ALL_OF, PYDANTIC, "the object is closed around `allOf`"),

@@ -59,34 +59,30 @@ pub(super) static PYDANTIC_AI_BEDROCK: Target = Target {
 };
 
 static BEDROCK_STRICT_RULES: &[TargetRule] = &[
-        fails(&objects::EXPLICITLY_OPEN, BEDROCK_STRICT, "the object is closed"),
-        row(&objects::OPEN_OBJECT, Effect::Degraded, BEDROCK_STRICT, "the object is closed"),
-        fails(&objects::MAP, BEDROCK_STRICT, "the object is closed, and only `{}` is left"),
-        fails(
-            &objects::EMPTY_OBJECT,
-            BEDROCK_STRICT,
-            "the object is closed, and only `{}` is left",
-        ),
-        fails(
-            &objects::UNDECLARED_REQUIRED,
-            BEDROCK_STRICT,
-            "the object is closed without the property",
-        ),
-        fails(
-            &root::ONLY_COMBINERS,
-            BEDROCK_STRICT,
-            "the object is closed around the alternatives, and nothing is valid",
-        ),
-        fails(&root::ROOT_ALL_OF, BEDROCK_STRICT, "the object is closed around `allOf`"),
-        fails(&root::ROOT_REF, BEDROCK_STRICT, "the object is closed around the reference"),
-        fails(&unions::MERGED_OBJECTS, BEDROCK_STRICT, "each part is closed, and nothing is valid"),
-        fails(&unions::OVERLAPPING_ONE_OF, BEDROCK_STRICT, "the alternatives lose their bounds"),
-        fails(&arrays::OLD_TUPLE, BEDROCK_STRICT, "the tuple stays, which is not 2020-12"),
-        loses(&arrays::ARRAY_BOUND, BEDROCK_STRICT, "moves into the description"),
-        loses(&numbers::NUMBER_RANGE, BEDROCK_STRICT, "moves into the description"),
-        loses(&numbers::EXCLUSIVE_RANGE, BEDROCK_STRICT, "moves into the description"),
-        loses(&numbers::MULTIPLE_OF, BEDROCK_STRICT, "moves into the description"),
-        loses(&strings::LOOK_AROUND, BEDROCK_STRICT, "moves into the description"),
+    fails(&objects::EXPLICITLY_OPEN, BEDROCK_STRICT, "the object is closed"),
+    row(&objects::OPEN_OBJECT, Effect::Degraded, BEDROCK_STRICT, "the object is closed"),
+    fails(&objects::MAP, BEDROCK_STRICT, "the object is closed, and only `{}` is left"),
+    fails(&objects::EMPTY_OBJECT, BEDROCK_STRICT, "the object is closed, and only `{}` is left"),
+    fails(
+        &objects::UNDECLARED_REQUIRED,
+        BEDROCK_STRICT,
+        "the object is closed without the property",
+    ),
+    fails(
+        &root::ONLY_COMBINERS,
+        BEDROCK_STRICT,
+        "the object is closed around the alternatives, and nothing is valid",
+    ),
+    fails(&root::ROOT_ALL_OF, BEDROCK_STRICT, "the object is closed around `allOf`"),
+    fails(&root::ROOT_REF, BEDROCK_STRICT, "the object is closed around the reference"),
+    fails(&unions::MERGED_OBJECTS, BEDROCK_STRICT, "each part is closed, and nothing is valid"),
+    fails(&unions::OVERLAPPING_ONE_OF, BEDROCK_STRICT, "the alternatives lose their bounds"),
+    fails(&arrays::OLD_TUPLE, BEDROCK_STRICT, "the tuple stays, which is not 2020-12"),
+    loses(&arrays::ARRAY_BOUND, BEDROCK_STRICT, "moves into the description"),
+    loses(&numbers::NUMBER_RANGE, BEDROCK_STRICT, "moves into the description"),
+    loses(&numbers::EXCLUSIVE_RANGE, BEDROCK_STRICT, "moves into the description"),
+    loses(&numbers::MULTIPLE_OF, BEDROCK_STRICT, "moves into the description"),
+    loses(&strings::LOOK_AROUND, BEDROCK_STRICT, "moves into the description"),
 ];
 
 pub(super) static MISTRAL: Target = Target {
@@ -116,12 +112,12 @@ pub(super) static LITELLM_MISTRAL: Target = Target {
 };
 
 static LITELLM_MISTRAL_RULES: &[TargetRule] = &[
-        fails(
-            &arrays::OLD_TUPLE,
-            MISTRAL_LITELLM,
-            "`$schema` is removed, and the tuple is not 2020-12",
-        ),
-        fails(&r::NESTED_ID, MISTRAL_LITELLM, "`$id` is removed, and references dangle"),
+    fails(
+        &arrays::OLD_TUPLE,
+        MISTRAL_LITELLM,
+        "`$schema` is removed, and the tuple is not 2020-12",
+    ),
+    fails(&r::NESTED_ID, MISTRAL_LITELLM, "`$id` is removed, and references dangle"),
 ];
 
 pub(super) static COHERE: Target = Target {

@@ -15,7 +15,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         };
         let mut fixed = 0;
         for server in servers {
-            let report = lint_tools(server.document.clone(), &LintOptions::default().targets(default_targets().iter().copied()));
+            let report = lint_tools(
+                server.document.clone(),
+                &LintOptions::default().targets(default_targets().iter().copied()),
+            );
             if report.safe_fixes().next().is_some() {
                 fixed += 1;
                 fixes_once(&server.document)?;
