@@ -36,7 +36,7 @@ pub(super) static GEMINI: Target = Target {
     name: "gemini",
     title: "Gemini API",
     kind: Kind::Api,
-    way: "`parametersJsonSchema`, which takes the input schema as it is; Gemini CLI and Vercel's and Google's newer SDKs send it",
+    way: "`parametersJsonSchema`, which takes the input schema as it is, as Gemini CLI sends it",
     about: "Takes JSON Schema, `additionalProperties` included, and reads a part of its keywords. The older `parameters` is a subset \
             of OpenAPI, and each SDK translates into it in its own way: these are targets of their own.",
     names: NAMES,
