@@ -54,15 +54,16 @@ pub enum ToolsError {
 }
 
 impl ToolsError {
-    /// Whether the server may have ended because it does not know `initialize`: it says so, or nothing.
+    /// Whether the server may have ended because of `initialize`, which servers of 2026-07-28 do not know: it says so, or
+    /// nothing. Some refuse it and then end.
     #[must_use]
     pub fn may_want_modern(&self) -> bool {
-        let Self::Ended { method: "initialize", how } = self else { return false };
-        how.as_ref().is_none_or(|how| {
-            let how = how.to_ascii_lowercase();
-            !how.contains(SAYS)
-                || ["initialize", "protocol", "server/discover"].iter().any(|it| how.contains(it))
-        })
+        let Self::Ended { method: method @ ("initialize" | "tools/list"), how } = self else {
+            return false;
+        };
+        let how = how.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let is_silent = *method == "initialize" && !how.contains(SAYS);
+        is_silent || ["initialize", "protocol", "server/discover"].iter().any(|it| how.contains(it))
     }
 }
 
