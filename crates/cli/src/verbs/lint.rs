@@ -79,6 +79,7 @@ pub(crate) struct Lint {
 
 /// What is written, and how.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 struct Writing {
     /// How findings are written
     #[arg(long, value_enum, default_value_t)]

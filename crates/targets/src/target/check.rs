@@ -102,14 +102,14 @@ fn opposite(feature: &'static Feature, targets: &[&'static Target]) -> Option<St
         let all = targets.iter().filter(move |target| target.rules.iter().any(has));
         all.map(|target| target.name).collect::<Vec<_>>()
     };
-    let (these, those) = (wants(feature), wants(opposite));
-    let is_both = these.is_empty() || those.is_empty();
-    (!is_both).then(|| {
+    let (breaking, opposed) = (wants(feature), wants(opposite));
+    let is_one_sided = breaking.is_empty() || opposed.is_empty();
+    (!is_one_sided).then(|| {
         format!(
             "{} wants the opposite, see `{}`; `toolbond view --for {}` writes a form of its own",
-            those.join(", "),
+            opposed.join(", "),
             opposite.rule.id,
-            these[0]
+            breaking[0]
         )
     })
 }

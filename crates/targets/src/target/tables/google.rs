@@ -231,7 +231,7 @@ static VERCEL_RULES: &[TargetRule] = &[
     loses(&r::DYNAMIC_REF, VERCEL, "dropped without a word"),
 ];
 
-/// What LangChain does.
+/// What `langchain-google-genai` does.
 static LANGCHAIN_RULES: &[TargetRule] = &[
     throws(&r::ANCHOR, LANGCHAIN, "the reference is not found"),
     throws(&r::NESTED_ID, LANGCHAIN, "the reference is not found"),
@@ -288,7 +288,7 @@ static PYDANTIC_RULES: &[TargetRule] = &[
     loses(&numbers::EXCLUSIVE_RANGE, PYDANTIC, "dropped"),
 ];
 
-/// What LiteLLM does.
+/// What `litellm` does.
 static LITELLM_RULES: &[TargetRule] = &[
     throws(&types::BOOLEAN_ITEMS, LITELLM, "AttributeError: 'bool' object has no attribute 'get'"),
     throws(&types::BOOLEAN_SCHEMA, LITELLM, "AttributeError: 'bool' object has no attribute 'get'"),
