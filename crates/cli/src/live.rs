@@ -62,14 +62,18 @@ impl LiveOptions {
     pub(crate) fn fetch_from_url(&self, url: &str) -> anyhow::Result<Document<'static>> {
         let client = Client::new(self.ca_file.as_deref())?;
         let tools = live::http_tools(client, url, self.headers.iter().cloned().collect())?;
-        self.run(url, async {
+        let document = self.run(url, async {
             let mut signals = Signals::register(true)?;
             let tools = tokio::select! {
                 tools = tools => tools,
                 caught = signals.next() => Err(ToolsError::Interrupted { code: caught.exit_code() }),
             };
             tools.with_context(|| url.to_owned())
-        })
+        })?;
+        // Several servers may have one name.
+        let name =
+            if document.name == url { document.name } else { format!("{} ({url})", document.name) };
+        Ok(Document { name, ..document })
     }
 
     /// Starts `command`, fetches its tools, and ends it.
@@ -86,7 +90,7 @@ impl LiveOptions {
                 anyhow::Ok(live::stdio_tools(child, opening).await)
             };
             let tools = match fetch(Opening::Initialize).await? {
-                Err(ToolsError::Ended(_)) => fetch(Opening::Modern).await?,
+                Err(error) if error.may_want_modern() => fetch(Opening::Modern).await?,
                 tools => tools,
             };
             tools.with_context(|| name.clone())
@@ -109,7 +113,7 @@ impl LiveOptions {
                 })
             },
         ))?;
-        let name = name.to_owned();
+        let name = listed.name.unwrap_or_else(|| name.to_owned());
         Ok(Document {
             source: name.clone(),
             is_file: false,

@@ -18,6 +18,7 @@ mod report;
 mod sarif;
 mod settings;
 mod sources;
+mod statistics;
 mod text_edit;
 
 pub(crate) use baseline::Baseline;
@@ -26,6 +27,6 @@ pub(crate) use format::LintFormat;
 pub(crate) use impacts::{ImpactGroup, describe_evidence, group_impacts};
 pub(crate) use linter::Linter;
 pub(crate) use list::is_tool_list;
-pub(crate) use report::Report;
+pub(crate) use report::{Detail, Report, plural};
 pub(crate) use settings::{Settings, SettingsArgs};
 pub(crate) use sources::{Input, expand, note_skipped};

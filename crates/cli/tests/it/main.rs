@@ -68,8 +68,13 @@ mod guard_views;
 mod inspector;
 #[cfg(unix)]
 mod lint;
+mod lint_bounds;
 mod lint_fix;
 mod lint_formats;
+#[cfg(target_os = "linux")]
+mod lint_screens;
+#[cfg(target_os = "linux")]
+mod lint_writes;
 #[cfg(unix)]
 mod messages;
 mod pairs;

@@ -4,6 +4,7 @@ use std::io;
 
 use serde_json::{Value, json};
 
+use crate::child::SAYS;
 use toolbond_guard_core::conversation::{Endless, MAX_PAGES, Pages};
 use toolbond_guard_core::message::Id;
 
@@ -26,8 +27,13 @@ pub enum ToolsError {
         status: hyper::StatusCode,
     },
     /// The server ended.
-    #[error("the server ended before it answered `{0}`")]
-    Ended(&'static str),
+    #[error("the server ended before it answered `{method}`{}", how.as_ref().map_or_else(String::new, |how| format!(": {how}")))]
+    Ended {
+        /// The method of the request.
+        method: &'static str,
+        /// Its exit status, and its last line on standard error.
+        how: Option<String>,
+    },
     /// The server answered with an error.
     #[error("the server refused `{method}`: {error}")]
     Refused {
@@ -45,6 +51,20 @@ pub enum ToolsError {
         /// 128 plus the number of the signal.
         code: u8,
     },
+}
+
+impl ToolsError {
+    /// Whether the server may have ended because of `initialize`, which servers of 2026-07-28 do not know: it says so, or
+    /// nothing. Some refuse it and then end.
+    #[must_use]
+    pub fn may_want_modern(&self) -> bool {
+        let Self::Ended { method: method @ ("initialize" | "tools/list"), how } = self else {
+            return false;
+        };
+        let how = how.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let is_silent = *method == "initialize" && !how.contains(SAYS);
+        is_silent || ["initialize", "protocol", "server/discover"].iter().any(|it| how.contains(it))
+    }
 }
 
 /// A server that can be asked.
@@ -89,6 +109,19 @@ pub struct Listed {
     pub first: Value,
     /// The tools when they were asked for once more, if the server answered again.
     pub second: Option<Value>,
+    /// What the server calls itself.
+    pub name: Option<String>,
+}
+
+/// The most characters of what a server calls itself.
+const MAX_NAME: usize = 80;
+
+/// What the server of this result calls itself: in the answer to `initialize`, since 2026-07-28 in the `_meta` of any.
+fn own_name(result: &Value) -> Option<String> {
+    let info = result["_meta"].get("io.modelcontextprotocol/serverInfo");
+    let name = info.or_else(|| result.get("serverInfo"))?["name"].as_str()?;
+    let name: String = name.chars().take(MAX_NAME).collect();
+    (!name.trim().is_empty()).then_some(name)
 }
 
 /// Fetches all tools of a server, twice.
@@ -97,18 +130,26 @@ pub(super) async fn list(
     opening: Opening,
 ) -> Result<Listed, ToolsError> {
     let mut asked = 0;
-    let meta = open(peer, &mut asked, opening).await?;
-    let first = list_pages(peer, &mut asked, meta.as_ref()).await?;
-    let second = list_pages(peer, &mut asked, meta.as_ref()).await.ok();
-    Ok(Listed { first, second })
+    let Opened { meta, mut name } = open(peer, &mut asked, opening).await?;
+    let first = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await?;
+    let second = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await.ok();
+    Ok(Listed { first, second, name })
 }
 
-/// Starts talking to a server: the `_meta` of all requests to a server of 2026-07-28, nothing for an earlier one.
+/// A server that has been greeted.
+pub(super) struct Opened {
+    /// The `_meta` of all requests to a server of 2026-07-28, nothing for an earlier one.
+    pub(super) meta: Option<Value>,
+    /// What the server calls itself, if it has said so.
+    name: Option<String>,
+}
+
+/// Starts talking to a server.
 pub(super) async fn open(
     peer: &mut impl LiveServer,
     asked: &mut i64,
     opening: Opening,
-) -> Result<Option<Value>, ToolsError> {
+) -> Result<Opened, ToolsError> {
     let client = json!({ "name": "toolbond", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
     let answer = match opening {
@@ -120,25 +161,27 @@ pub(super) async fn open(
             peer.set_revision(result["protocolVersion"].as_str().unwrap_or(LEGACY));
             peer.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
                 .await?;
-            Ok(None)
+            Ok(Opened { meta: None, name: own_name(&result) })
         }
         Ok(None) | Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
             peer.set_revision(NATURAL);
-            Ok(Some(json!({
+            let meta = json!({
                 "io.modelcontextprotocol/protocolVersion": NATURAL,
                 "io.modelcontextprotocol/clientInfo": client,
                 "io.modelcontextprotocol/clientCapabilities": {},
-            })))
+            });
+            Ok(Opened { meta: Some(meta), name: None })
         }
         Err(error) => Err(error),
     }
 }
 
-/// Fetches all pages of the list.
+/// Fetches all pages of the list. Keeps what the server calls itself in `name`.
 async fn list_pages(
     peer: &mut impl LiveServer,
     asked: &mut i64,
     meta: Option<&Value>,
+    name: &mut Option<String>,
 ) -> Result<Value, ToolsError> {
     let mut all = Vec::new();
     let mut pages = Pages::default();
@@ -151,6 +194,7 @@ async fn list_pages(
             params["_meta"] = meta.clone();
         }
         let page = ask(peer, asked, "tools/list", params).await?;
+        *name = name.take().or_else(|| own_name(&page));
         all.extend(page["tools"].as_array().cloned().unwrap_or_default());
         let next = page.get("nextCursor").filter(|next| !next.is_null());
         match pages.advance(next.map(Value::to_string)) {

@@ -28,7 +28,9 @@ pub fn tools(
 
 async fn list_and_end(mut child: Child, opening: Opening) -> Result<Listed, ToolsError> {
     let mut signals = Signals::register(true)?;
-    let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
+    let Some((stdout, stdin)) = child.streams() else {
+        return Err(ToolsError::Ended { method: "start", how: None });
+    };
     let mut asker = LiveProcess {
         reader: LineReader::new(stdout, Sender::Asked, MAX_MESSAGE, &MemoryLimit::default()),
         writer: stdin,
@@ -37,9 +39,14 @@ async fn list_and_end(mut child: Child, opening: Opening) -> Result<Listed, Tool
         let listed = async {
             let tools = list(&mut asker, opening).await;
             drop(asker);
+            let ended = child.end().await;
             // How it ends is of no interest once it has answered.
-            let _ = child.end().await;
-            tools
+            match (tools, ended) {
+                (Err(ToolsError::Ended { method, .. }), Ok(status)) => {
+                    Err(ToolsError::Ended { method, how: Some(child.describe_end(status)) })
+                }
+                (tools, _) => tools,
+            }
         };
         tokio::select! {
             tools = listed => return tools,
@@ -65,7 +72,7 @@ impl LiveServer for LiveProcess {
         self.send(&request.to_string()).await?;
         loop {
             let line = match self.reader.next().await? {
-                None => return Err(ToolsError::Ended(method)),
+                None => return Err(ToolsError::Ended { method, how: None }),
                 Some(Line::TooLong(text)) => {
                     return Err(ToolsError::Refused { method, error: text.reason });
                 }
