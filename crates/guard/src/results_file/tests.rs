@@ -39,7 +39,7 @@ impl Guard {
         self.server.learned().learn(tool, Some(value));
     }
 
-    fn knows(&self, tool: &Contract) -> Option<Learned> {
+    fn knows(&self, tool: &Contract) -> Option<Arc<Learned>> {
         self.server.learned().get(tool).map(|(learned, _)| learned)
     }
 
