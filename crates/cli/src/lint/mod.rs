@@ -1,6 +1,7 @@
 //! `toolbond lint`: lists with their findings, and one file for each way to write them.
 
 mod baseline;
+mod call;
 mod concise;
 mod fix;
 mod format;
@@ -22,6 +23,7 @@ mod statistics;
 mod text_edit;
 
 pub(crate) use baseline::Baseline;
+pub(crate) use call::CallOptions;
 pub(crate) use fix::{Fixed, fix_source, write_back};
 pub(crate) use format::LintFormat;
 pub(crate) use impacts::{ImpactGroup, describe_evidence, group_impacts};

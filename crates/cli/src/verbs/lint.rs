@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use serde::de::IgnoredAny;
 
+use toolbond_guard::live::Calls;
+
 use crate::diff::unified;
 use crate::exit::Exit;
 use crate::input::{Document, Source, Syntax};
 use crate::lint::{
-    Baseline, Detail, Fixed, Input, LintFormat, Linter, Report, Settings, SettingsArgs, expand,
-    fix_source, is_tool_list, note_skipped, plural, write_back,
+    Baseline, CallOptions, Detail, Fixed, Input, LintFormat, Linter, Report, Settings,
+    SettingsArgs, expand, fix_source, is_tool_list, note_skipped, plural, write_back,
 };
 use crate::live::{self, LiveOptions};
 use crate::terminal;
@@ -24,6 +26,7 @@ Examples:
   toolbond lint -- npx -y @modelcontextprotocol/server-everything
   toolbond lint https://tools.example/mcp --header 'Authorization: Bearer …'
   toolbond lint --target gemini,openai-strict tools.json
+  toolbond lint --call 'search={\"query\":\"x\"}' -- node server.js
   toolbond lint --fix tools.json                   rewrite what has one right form
   toolbond lint --diff tools.json                  show what that would change
   toolbond lint --statistics schemas/              how often each rule is broken
@@ -75,6 +78,9 @@ pub(crate) struct Lint {
 
     #[command(flatten)]
     live: LiveOptions,
+
+    #[command(flatten)]
+    calls: CallOptions,
 }
 
 /// What is written, and how.
@@ -132,6 +138,11 @@ impl Lint {
         if self.write_baseline && settings.baseline.is_none() {
             bail!("--write-baseline needs --baseline FILE, or `baseline` in `[lint]`");
         }
+        let is_live = |path: &PathBuf| live::as_url(path).is_some();
+        let calls = self.calls.calls();
+        if !calls.calls.is_empty() && self.command.is_empty() && !self.lists.iter().all(is_live) {
+            bail!("--call is for live servers: a URL, or `-- COMMAND`");
+        }
         let fixes = match (self.diff, self.fix) {
             (true, _) => Fixes::Shown,
             (false, true) => Fixes::Written,
@@ -140,7 +151,7 @@ impl Lint {
         let mut run = Run::new(&settings, &self.writing, fixes);
         if self.command.is_empty() {
             for input in expand(&self.lists) {
-                if let Err(error) = input.and_then(|input| run.lint(input, &self.live)) {
+                if let Err(error) = input.and_then(|input| run.lint(input, &self.live, &calls)) {
                     if live::is_interrupted(&error) {
                         return Err(error);
                     }
@@ -151,7 +162,7 @@ impl Lint {
         } else if fixes != Fixes::None {
             bail!("--fix changes files, not live servers");
         } else {
-            let document = self.live.fetch_from_command(&self.command)?;
+            let document = self.live.fetch_from_command(&self.command, &calls)?;
             run.report.lists.push(run.linter.lint(document)?);
         }
         if !run.is_quiet {
@@ -207,13 +218,13 @@ impl<'a> Run<'a> {
     }
 
     /// Checks one input.
-    fn lint(&mut self, input: Input, live: &LiveOptions) -> anyhow::Result<()> {
+    fn lint(&mut self, input: Input, live: &LiveOptions, calls: &Calls) -> anyhow::Result<()> {
         match input {
             Input::Url(url) if self.fixes != Fixes::None => {
                 bail!("{url}: --fix changes files, not live servers")
             }
             Input::Url(url) => {
-                let document = live.fetch_from_url(&url)?;
+                let document = live.fetch_from_url(&url, calls)?;
                 self.report.lists.push(self.linter.lint(document)?);
             }
             Input::File(path) => {

@@ -60,6 +60,8 @@ mod guard_peers;
 mod guard_process;
 #[cfg(unix)]
 mod guard_repairs;
+#[cfg(unix)]
+mod guard_results_file;
 mod guard_sse;
 mod guard_stalls;
 mod guard_tls;
@@ -71,6 +73,8 @@ mod inspector;
 #[cfg(unix)]
 mod lint;
 mod lint_bounds;
+#[cfg(unix)]
+mod lint_call;
 mod lint_fix;
 mod lint_formats;
 #[cfg(target_os = "linux")]

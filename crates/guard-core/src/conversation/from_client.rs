@@ -287,10 +287,9 @@ impl Conversation {
         let caller = part.sender(&client);
         let revision = client.revision.or_else(|| part.told.revision.cloned());
         let client = client.client.as_deref().or(self.client.as_deref());
-        let audience = Audience {
-            revision: revision.unwrap_or_else(|| self.negotiated.clone()),
-            target: rules.settings.target(client),
-        };
+        let revision = revision.unwrap_or_else(|| self.negotiated.clone());
+        let validates = rules.settings.validates(client, &revision);
+        let audience = Audience { revision, target: rules.settings.target(client), validates };
         ListKey { caller, audience }
     }
 

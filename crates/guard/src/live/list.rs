@@ -4,6 +4,7 @@ use std::io;
 
 use serde_json::{Value, json};
 
+use super::call::{CallError, Calls, call};
 use crate::child::SAYS;
 use toolbond_guard_core::conversation::{Endless, MAX_PAGES, Pages};
 use toolbond_guard_core::message::Id;
@@ -45,6 +46,14 @@ pub enum ToolsError {
     /// The list does not end.
     #[error("expected at most {MAX_PAGES} pages of tools, each with another cursor")]
     Endless,
+    /// A call has no result that can be checked.
+    #[error("`{tool}`: {error}")]
+    Call {
+        /// The tool.
+        tool: String,
+        /// Why.
+        error: CallError,
+    },
     /// A signal ended this process.
     #[error("interrupted by a signal")]
     Interrupted {
@@ -54,6 +63,18 @@ pub enum ToolsError {
 }
 
 impl ToolsError {
+    /// The same, where the server ended: `how` says with which status, and what it wrote last.
+    pub(super) fn with_end(self, how: impl FnOnce() -> String) -> Self {
+        match self {
+            Self::Ended { method, .. } => Self::Ended { method, how: Some(how()) },
+            Self::Call { tool, error: CallError::Refused(error) } => {
+                let error = CallError::Refused(Box::new(error.with_end(how)));
+                Self::Call { tool, error }
+            }
+            other => other,
+        }
+    }
+
     /// Whether the server may have ended because of `initialize`, which servers of 2026-07-28 do not know: it says so, or
     /// nothing. Some refuse it and then end.
     #[must_use]
@@ -80,6 +101,9 @@ pub(super) trait LiveServer {
 
     /// Sends a notification.
     async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError>;
+
+    /// Prepares for a call of `tool`, whose input schema this is.
+    fn set_call(&mut self, _tool: &str, _arguments: &Value, _schema: &Value) {}
 
     /// Uses this revision from now on.
     fn set_revision(&mut self, _revision: &str) {}
@@ -111,6 +135,8 @@ pub struct Listed {
     pub second: Option<Value>,
     /// What the server calls itself.
     pub name: Option<String>,
+    /// The results of calls, each with the tool.
+    pub results: Vec<(String, Value)>,
 }
 
 /// The most characters of what a server calls itself.
@@ -124,16 +150,18 @@ fn own_name(result: &Value) -> Option<String> {
     (!name.trim().is_empty()).then_some(name)
 }
 
-/// Fetches all tools of a server, twice.
+/// Fetches all tools of a server, twice, and makes `calls`.
 pub(super) async fn list(
     peer: &mut impl LiveServer,
     opening: Opening,
+    calls: &Calls,
 ) -> Result<Listed, ToolsError> {
     let mut asked = 0;
     let Opened { meta, mut name } = open(peer, &mut asked, opening).await?;
     let first = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await?;
     let second = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await.ok();
-    Ok(Listed { first, second, name })
+    let results = call(peer, &mut asked, meta.as_ref(), &first, calls).await?;
+    Ok(Listed { first, second, name, results })
 }
 
 /// A server that has been greeted.
@@ -206,7 +234,7 @@ async fn list_pages(
 }
 
 /// Sends a request, whose id is one more than `asked`, and returns its result.
-async fn ask(
+pub(super) async fn ask(
     peer: &mut impl LiveServer,
     asked: &mut i64,
     method: &'static str,
