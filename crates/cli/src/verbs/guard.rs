@@ -186,11 +186,11 @@ impl Guard {
     /// Deletes what is remembered, and says so.
     fn forget(&self) -> anyhow::Result<Exit> {
         let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
-        let configured = match self.config.is_some() || path.exists() {
-            true => Config::read(path)?.results_file,
-            false => None,
+        let is_configured = self.config.is_some() || path.exists();
+        let place = match &self.results_file {
+            None if is_configured => self.results_place(Config::read_results_file(path)?),
+            _ => self.results_place(None),
         };
-        let place = self.results_place(configured);
         let Some(path) = place.path() else {
             anyhow::bail!("there is no results file: `none` is set, or there is no cache folder");
         };

@@ -145,4 +145,7 @@ fn servers_of_a_file_share_it_and_it_is_written_while_they_run() {
     let list = body(&ask(other, &mcp::post("/mcp", ""), &request(1, "tools/list")));
     let found = &list["result"]["tools"][0]["outputSchema"]["properties"]["n"]["type"];
     assert_eq!(*found, json!(["integer", "string"]));
+    let mut forget = plain(&["guard", "--forget", "--config", &guard.path("toolbond.toml")]);
+    let (code, out, err) = texts(forget.output().unwrap());
+    assert_eq!((code, out), (Some(0), format!("deleted {file}: 1 tool\n")), "{err}");
 }

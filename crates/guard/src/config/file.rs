@@ -232,6 +232,17 @@ impl Config {
         Ok(config)
     }
 
+    /// Reads the results file that the file at `path` names. The servers in the file are not looked at.
+    ///
+    /// Fails if the file cannot be read, is longer than 1 MiB, is not TOML, or has unknown keys or values.
+    pub fn read_results_file(path: &Path) -> Result<Option<ResultsPlace>, ConfigError> {
+        let text = read_text(path)?;
+        let config: Self =
+            toml::from_str(&text).map_err(|error| ConfigError::toml(path, &text, &error))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Ok(config.results_file.map(|place| place.within(folder)))
+    }
+
     /// The settings of the server `name`, whose clients are on HTTP.
     pub(crate) fn settings(&self, name: &str) -> Settings {
         let is_replica = self.front == Front::Gateway;
