@@ -41,8 +41,8 @@ pub(crate) fn servers() -> Vec<Server> {
 /// How a host reaches a server.
 pub(crate) const WAYS: [(&str, &[&str]); 3] = [
     ("directly", &[]),
-    ("through the guard", &["guard"]),
-    ("with `--for auto`", &["guard", "--for", "auto"]),
+    ("through the guard", &["guard", "--results-file", "none"]),
+    ("with `--for auto`", &["guard", "--results-file", "none", "--for", "auto"]),
 ];
 
 /// What was seen of one run.
