@@ -60,6 +60,7 @@ mod guard_peers;
 mod guard_process;
 #[cfg(unix)]
 mod guard_repairs;
+mod guard_results;
 mod guard_sse;
 mod guard_stalls;
 mod guard_tls;
