@@ -24,6 +24,7 @@ pub mod event;
 pub mod hop_by_hop;
 pub mod json;
 pub mod known_eras;
+pub mod learned;
 pub mod lock;
 pub mod message;
 pub mod server;

@@ -10,6 +10,7 @@ use toolbond_contract::{Finding, JudgeOptions, Policy, Revision};
 use crate::environment::{CallSpan, Documents, Environment};
 use crate::event::Event;
 use crate::known_eras::KnownEras;
+use crate::learned::LearnedTools;
 use crate::lock::lock;
 use crate::settings::{Deployment, Settings};
 use crate::tool_cache::{Shelf, ToolCache};
@@ -19,6 +20,7 @@ pub struct Server {
     rules: ArcSwap<Rules>,
     environment: Arc<dyn Environment>,
     eras: KnownEras,
+    learned: LearnedTools,
     /// The protocol revisions that it says it supports, newest first.
     supported: ArcSwap<Vec<String>>,
     /// The hashes of events that are reported once.
@@ -76,6 +78,7 @@ impl Server {
             rules: ArcSwap::from_pointee(Rules::new(settings, documents, 0, shelf)),
             environment,
             eras: KnownEras::default(),
+            learned: LearnedTools::default(),
             supported: ArcSwap::from_pointee(vec![Revision::V2026_07_28.to_string()]),
             reported: Mutex::new(Cache::new(MAX_REPORTED)),
         }
@@ -94,6 +97,11 @@ impl Server {
     /// The eras that it is known to speak.
     pub fn eras(&self) -> &KnownEras {
         &self.eras
+    }
+
+    /// What was learned of the output schemas that it breaks.
+    pub fn learned(&self) -> &LearnedTools {
+        &self.learned
     }
 
     /// The protocol revisions that a client may choose from, newest first: those that the server has named, or
