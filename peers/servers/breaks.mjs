@@ -21,7 +21,7 @@ function answer({ method, params = {} }) {
       return { error: { code: -32022, message: "unsupported protocol version", data: { supported: ["2026-07-28"], requested: params.protocolVersion } } };
     case "server/discover":
       if (!isModern) return unknown;
-      return { result: { ...complete, supportedVersions: ["2026-07-28"], capabilities, _meta: { "io.modelcontextprotocol/serverInfo": serverInfo } } };
+      return { result: { ...complete, supportedVersions: ["2026-07-28"], capabilities, ttlMs: 60_000, cacheScope: "public", _meta: { "io.modelcontextprotocol/serverInfo": serverInfo } } };
     case "tools/list":
       return { result: { ...complete, tools, ...(isModern && { ttlMs: 60_000, cacheScope: "public" }) } };
     case "tools/call":

@@ -105,7 +105,11 @@ fn guarded_on_http(port: u16, folder: &Folder) -> (Process, u16) {
 
 impl Client {
     /// What comes of visits: each a server, and for each round whether to list before it.
-    fn visit(&self, called: Option<&str>, visits: &[(Vec<String>, Vec<bool>)]) -> Vec<Vec<Vec<Value>>> {
+    fn visit(
+        &self,
+        called: Option<&str>,
+        visits: &[(Vec<String>, Vec<bool>)],
+    ) -> Vec<Vec<Vec<Value>>> {
         let names: Vec<_> = answers().into_iter().map(|answer| answer.tool).collect();
         let visits = visits.iter().map(|(target, rounds)| {
             let rounds: Vec<_> = rounds.iter().map(|lists| json!([lists, names])).collect();
@@ -133,17 +137,17 @@ impl Client {
             command.arg("--http");
             let (_server, port) = Process::listening(command);
             let (mut guard, guard_port) = guarded_on_http(port, &folder);
-            let mut seen = self.visit(
-                None,
-                &[(vec![url(port)], twice.clone()), (vec![url(guard_port)], twice)],
-            );
+            let mut seen = self
+                .visit(None, &[(vec![url(port)], twice.clone()), (vec![url(guard_port)], twice)]);
             guard.signal("-TERM");
             guard.wait();
             let (_guard, guard_port) = guarded_on_http(port, &folder);
             seen.extend(self.visit(None, &[(vec![url(guard_port)], vec![true])]));
             seen
         };
-        let fates = |round: &Vec<Value>| answers().iter().zip(round).map(|(it, seen)| it.fate(seen)).collect();
+        let fates = |round: &Vec<Value>| {
+            answers().iter().zip(round).map(|(it, seen)| it.fate(seen)).collect()
+        };
         let [direct, guarded, restarted] = seen.as_slice() else { panic!("{seen:?}") };
         let rounds = [&direct[0], &guarded[0], &guarded[1], &restarted[0]].map(fates);
         Runs { client: self.name, server: server_era, transport, rounds }
@@ -170,7 +174,9 @@ fn every_client_gets_what_its_server_sends() {
         for _ in 0..thread::available_parallelism().map_or(2, usize::from).min(4) {
             scope.spawn(|| {
                 loop {
-                    let Some((client, server, transport)) = next.lock().unwrap().next() else { break };
+                    let Some((client, server, transport)) = next.lock().unwrap().next() else {
+                        break;
+                    };
                     let runs = client.runs(server, transport);
                     found.lock().unwrap().push(runs);
                 }

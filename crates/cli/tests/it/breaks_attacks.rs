@@ -66,7 +66,10 @@ fn enforce_withholds_what_breaks_its_schema() {
 }
 
 /// A server of 2025-11-25 with these tools, which answers the call of a tool with what `content` makes of the arguments.
-fn server(tools: Vec<Value>, content: impl Fn(&str, &Value) -> Value + Send + Sync + 'static) -> HttpServer {
+fn server(
+    tools: Vec<Value>,
+    content: impl Fn(&str, &Value) -> Value + Send + Sync + 'static,
+) -> HttpServer {
     let list = json!({ "tools": tools });
     HttpServer::start(move |request, reply| {
         let message = request.message();
@@ -105,9 +108,11 @@ impl Guarded {
         command.args(["--upstream", &url(port)]).env("XDG_CACHE_HOME", folder.path());
         let (guard, port) = Process::listening(command);
         let head = post("/mcp", "");
-        let hello = initialize("2025-11-25", &json!({})).replace("\"test\"", &format!("\"{name}\""));
+        let hello =
+            initialize("2025-11-25", &json!({})).replace("\"test\"", &format!("\"{name}\""));
         let greeted = ask(port, &head, &hello);
-        let session = greeted.split("mcp-session-id: ").nth(1).and_then(|it| it.split("\r\n").next());
+        let session =
+            greeted.split("mcp-session-id: ").nth(1).and_then(|it| it.split("\r\n").next());
         let session = session.map(|id| format!("\r\nmcp-session-id: {id}")).unwrap_or_default();
         let head = post("/mcp", &format!("{session}\r\nmcp-protocol-version: 2025-11-25"));
         let _ = ask(port, &head, INITIALIZED);
@@ -206,7 +211,9 @@ fn huge_values_that_break_are_bounded() {
         "text" => json!({ "n": "x".repeat(BYTES) }),
         "many" => json!({ "n": 1, "all": vec!["x"; BYTES / 4] }),
         "json" => json!(json!({ "m": "x".repeat(BYTES) }).to_string()),
-        _ => json!({ "n": (0..BYTES / 16).map(|n| (format!("{n:08}"), 1.into())).collect::<Value>() }),
+        _ => {
+            json!({ "n": (0..BYTES / 16).map(|n| (format!("{n:08}"), 1.into())).collect::<Value>() })
+        }
     };
     let names = ["text", "many", "json", "wide"];
     let tools = names.map(|name| tool(name, &output)).to_vec();

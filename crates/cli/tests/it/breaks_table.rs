@@ -69,8 +69,10 @@ impl Answer {
         if let Some(thrown) = seen["thrown"].as_str() {
             return said(thrown);
         }
-        let texts: Vec<_> = seen["texts"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        let mut values = texts.iter().map(|text| Value::from(*text)).chain([seen["structured"].clone()]);
+        let texts: Vec<_> =
+            seen["texts"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let mut values =
+            texts.iter().map(|text| Value::from(*text)).chain([seen["structured"].clone()]);
         let has_data = values.any(|value| meaning(&value) == meaning(&self.data));
         let has_texts = self.texts.iter().all(|text| texts.contains(&text.as_str()));
         match has_data && has_texts && seen["isError"] == self.is_error {
@@ -93,7 +95,8 @@ fn meaning(value: &Value) -> Value {
         }
         Value::Object(members) => {
             let members = members.iter().filter(|(_, value)| !value.is_null());
-            let members: Map<_, _> = members.map(|(key, value)| (key.clone(), meaning(value))).collect();
+            let members: Map<_, _> =
+                members.map(|(key, value)| (key.clone(), meaning(value))).collect();
             members.into()
         }
         Value::Array(items) => items.iter().map(meaning).collect(),
@@ -142,7 +145,8 @@ impl Page {
             let cell = row.and_then(|row| row.trim_end_matches(" |").split(" | ").nth(column));
             cell.is_some_and(|cell| cell == text || cell.starts_with(&format!("{text}; HTTP: ")))
         };
-        let cells = answers().into_iter().enumerate().map(|(index, it)| (it.tool, cell(runs, index)));
+        let cells =
+            answers().into_iter().enumerate().map(|(index, it)| (it.tool, cell(runs, index)));
         let missing = cells.filter(|(tool, text)| !has(tool, text));
         missing.map(|(tool, text)| format!("{tool}: {text}")).collect()
     }
@@ -187,7 +191,9 @@ fn count(round: &Round) -> String {
 
 fn tables(runs: &[Runs]) -> String {
     let find = |client: &str, server: &str, transport: &str| {
-        runs.iter().find(|it| (it.client, it.server, it.transport) == (client, server, transport)).unwrap()
+        runs.iter()
+            .find(|it| (it.client, it.server, it.transport) == (client, server, transport))
+            .unwrap()
     };
     let mut text = "| client | server | directly | guard, round 1 | round 2 | after a restart |\n| --- | --- | --- | --- | --- | --- |\n".to_owned();
     for client in &CLIENTS {
@@ -204,7 +210,12 @@ fn tables(runs: &[Runs]) -> String {
     }
     let names = CLIENTS.each_ref().map(|client| client.name).join(" | ");
     for server in SERVERS {
-        _ = write!(text, "\n{}| | {names} |\n| --- |{}\n", title(server), " --- |".repeat(CLIENTS.len()));
+        _ = write!(
+            text,
+            "\n{}| | {names} |\n| --- |{}\n",
+            title(server),
+            " --- |".repeat(CLIENTS.len())
+        );
         for (index, answer) in answers().iter().enumerate() {
             let cells = CLIENTS.each_ref().map(|client| {
                 let [stdio, http] = ["stdio", "HTTP"]
