@@ -9,6 +9,8 @@ use toolbond_targets::Target;
 pub struct Audience {
     pub revision: Revision,
     pub target: Option<&'static Target>,
+    /// Whether the client is known to validate results. That changes no tool, and tells no audiences apart.
+    pub validates: bool,
 }
 
 impl Audience {
@@ -34,6 +36,6 @@ impl std::hash::Hash for Audience {
 /// Full tools.
 impl From<Revision> for Audience {
     fn from(revision: Revision) -> Self {
-        Self { revision, target: None }
+        Self { revision, target: None, validates: false }
     }
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use toolbond_contract::{Action, Finding, Outcome, Revision, Side};
 
 use crate::event::Event;
+use crate::learned::Learned;
 
 /// What the core needs from outside.
 pub trait Environment: Send + Sync {
@@ -61,6 +62,8 @@ pub enum Record<'a> {
     Tool { name: &'a str, findings: &'a [Finding], standing: Standing },
     /// A call; `None` for a tool that is not listed.
     Call { tool: Option<&'a str>, revision: &'a Revision },
+    /// A tool whose server breaks its output schema, and what is known of that.
+    BrokenOutput { tool: &'a str, learned: &'a Learned },
     /// A check of arguments or a result, as part of a span.
     Check { tool: &'a str, check: Check, span: Option<&'a CallSpan> },
 }

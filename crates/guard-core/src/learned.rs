@@ -1,12 +1,13 @@
 //! What was learned of the output schemas that a server breaks.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ahash::AHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolbond_contract::{Contract, Relaxation, relax};
+use toolbond_schema::Verdict;
 
 use crate::lock::lock;
 
@@ -30,6 +31,22 @@ impl Learned {
     /// What clients get of the output schema; `None` stands for no schema.
     pub fn relaxation(&self) -> Option<&Relaxation> {
         (self.times <= MAX_TIMES).then_some(&self.relaxation)
+    }
+
+    /// Whether clients with this schema take `content`, the structured content of a result, or none; `None` where that
+    /// takes too many steps to find out.
+    pub fn accepts(&self, contract: &Contract, content: Option<&Value>) -> Option<bool> {
+        let (Some(relaxation), Some(output)) = (self.relaxation(), contract.output()) else {
+            return Some(true);
+        };
+        let Some(content) = content else { return Some(false) };
+        // What cannot be relaxed in this way is handed out without a schema.
+        let Some(schema) = relaxation.apply(output.value()) else { return Some(true) };
+        match output.schema().compile_alike(&schema).ok()?.validate(content) {
+            Verdict::Valid => Some(true),
+            Verdict::Invalid(_) => Some(false),
+            Verdict::Unfinished(_) => None,
+        }
     }
 
     /// The bytes that it takes, about.
@@ -61,20 +78,13 @@ pub struct LearnedTools {
 
 #[derive(Clone, Debug)]
 struct Entry {
-    learned: Learned,
+    learned: Arc<Learned>,
     stamp: Stamp,
 }
 
-/// One state of an output schema that clients may have. Zero is the author's.
+/// One state of what is known of an output schema. The default is the author's schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(u64);
-
-impl Stamp {
-    /// Whether it is the author's schema.
-    pub fn is_author(self) -> bool {
-        self.0 == 0
-    }
-}
 
 impl LearnedTools {
     /// Adds what an earlier run learned. What was learned in this one stays.
@@ -82,7 +92,7 @@ impl LearnedTools {
         for (digest, learned) in entries {
             let known = lock(&self.entries).contains_key(&digest);
             if learned.times > 0 && !known {
-                self.insert(digest, learned);
+                self.insert(digest, learned.into());
             }
         }
     }
@@ -92,7 +102,10 @@ impl LearnedTools {
         let entries = lock(&self.entries);
         let mut entries: Vec<_> = entries.iter().collect();
         entries.sort_unstable_by_key(|(_, entry)| entry.stamp);
-        entries.into_iter().map(|(digest, entry)| (*digest, entry.learned.clone())).collect()
+        entries
+            .into_iter()
+            .map(|(digest, entry)| (*digest, Learned::clone(&entry.learned)))
+            .collect()
     }
 
     /// Grows whenever something is learned.
@@ -101,30 +114,30 @@ impl LearnedTools {
     }
 
     /// What is known of a tool, and the stamp of that.
-    pub fn get(&self, contract: &Contract) -> Option<(Learned, Stamp)> {
+    pub fn get(&self, contract: &Contract) -> Option<(Arc<Learned>, Stamp)> {
         let entries = lock(&self.entries);
         if entries.is_empty() {
             return None;
         }
         let entry = entries.get(contract.digest().as_bytes())?;
-        Some((entry.learned.clone(), entry.stamp))
+        Some((Arc::clone(&entry.learned), entry.stamp))
     }
 
     /// Learns that the server broke what is known, with `value` as structured content or with none. Another conversation
     /// may have learned meanwhile: then the next result tells more.
-    pub fn learn(&self, contract: &Contract, value: Option<&Value>) -> Learned {
+    pub fn learn(&self, contract: &Contract, value: Option<&Value>) -> Arc<Learned> {
         let digest = *contract.digest().as_bytes();
         let known = lock(&self.entries).get(&digest).cloned();
-        let before = known.as_ref().map(|entry| entry.learned.clone()).unwrap_or_default();
-        let learned = before.after(contract, value);
+        let before = known.as_ref().map(|entry| Arc::clone(&entry.learned)).unwrap_or_default();
+        let learned = Arc::new(before.after(contract, value));
         if lock(&self.entries).get(&digest).map(|entry| entry.stamp) == known.map(|it| it.stamp) {
-            self.insert(digest, learned.clone());
+            self.insert(digest, Arc::clone(&learned));
             self.changes.fetch_add(1, Ordering::AcqRel);
         }
         learned
     }
 
-    fn insert(&self, digest: [u8; 32], learned: Learned) {
+    fn insert(&self, digest: [u8; 32], learned: Arc<Learned>) {
         let mut entries = lock(&self.entries);
         let stamp = Stamp(self.stamps.fetch_add(1, Ordering::Relaxed) + 1);
         entries.insert(digest, Entry { learned, stamp });

@@ -33,3 +33,4 @@ pub mod settings;
 mod testing;
 pub mod tool_cache;
 pub mod trace;
+mod validating_clients;

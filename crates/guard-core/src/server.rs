@@ -1,6 +1,6 @@
 //! What all conversations with one server share.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
@@ -166,14 +166,18 @@ impl Server {
 
     /// Reports an event, unless one with the same text was reported before.
     pub fn report_event_once(&self, event: Event) {
-        let mut hasher = DefaultHasher::new();
-        event.to_string().hash(&mut hasher);
-        let is_new = lock(&self.reported).get_ref_or_guard(&hasher.finish()).is_err_and(|place| {
-            place.insert(());
-            true
-        });
-        if is_new {
+        if self.is_first(&event.to_string()) {
             self.report(event);
         }
+    }
+
+    /// Whether what `key` stands for is not reported yet; now it is.
+    pub fn is_first(&self, key: &(impl Hash + ?Sized)) -> bool {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        lock(&self.reported).get_ref_or_guard(&hasher.finish()).is_err_and(|place| {
+            place.insert(());
+            true
+        })
     }
 }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use toolbond_contract::{Mode, Policy, Repairs};
+use toolbond_contract::{Mode, Policy, Repairs, Revision, Side};
 use toolbond_targets::{Target, ViewFor};
+
+use crate::validating_clients::validates;
 
 /// What a guard does with the messages of a server.
 ///
@@ -44,6 +46,8 @@ pub struct Settings {
     /// How schemas are compiled, their limits and the fuel of a validation included.
     pub schema: toolbond_schema::Options,
     pub deployment: Deployment,
+    /// Whether clients of these names validate results, where the guard does not know it or is wrong.
+    pub client_validates: HashMap<String, bool>,
     /// Whether findings about calls show the values that were found.
     pub log_values: bool,
     /// Whether the spans of calls have their arguments and results, shortened and without what looks like a secret.
@@ -94,7 +98,7 @@ impl Default for Settings {
             tools: Some(Policy::Repair),
             arguments: Mode::Repair,
             repairs: Repairs::default(),
-            results: Mode::Warn,
+            results: Mode::Repair,
             project: true,
             bridge_eras: true,
             keep_dialects: false,
@@ -102,6 +106,7 @@ impl Default for Settings {
             view_for_clients: HashMap::new(),
             schema: toolbond_schema::Options::default(),
             deployment: Deployment::default(),
+            client_validates: HashMap::new(),
             log_values: false,
             export_values: false,
             max_message: MAX_MESSAGE,
@@ -155,6 +160,14 @@ impl Settings {
         own.unwrap_or(&self.view_for).target(client)
     }
 
+    /// Whether a client that calls itself `client` and speaks `revision` is known to validate results.
+    pub fn validates(&self, client: Option<&str>, revision: &Revision) -> bool {
+        client.is_some_and(|client| {
+            let own = self.client_validates.get(client).copied();
+            own.unwrap_or_else(|| validates(client, revision))
+        })
+    }
+
     /// What to do with invalid arguments of `tool`.
     pub fn arguments_mode(&self, tool: &str) -> Mode {
         self.overrides.get(tool).and_then(|tool| tool.arguments).unwrap_or(self.arguments)
@@ -179,7 +192,7 @@ impl Settings {
     /// Whether invalid results are refused, be it only those of some tools.
     pub fn may_refuse_results(&self) -> bool {
         let of_tools = self.overrides.values().filter_map(|tool| tool.results);
-        of_tools.chain([self.results]).any(Mode::refuses)
+        of_tools.chain([self.results]).any(|mode| mode.refuses_on(Side::Result))
     }
 
     /// Whether `tool` is hidden from clients.

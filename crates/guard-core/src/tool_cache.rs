@@ -12,6 +12,7 @@ use toolbond_contract::{Action, Contract, Finding, Form, JudgeOptions, judge_too
 use toolbond_targets::View;
 
 use crate::audience::Audience;
+use crate::learned::Stamp;
 use crate::lock::lock;
 
 /// A judged tool.
@@ -28,7 +29,7 @@ pub struct JudgedTool {
     /// The bytes of the documents that were added to it.
     pub added_bytes: usize,
     /// What clients get of it, by who they are.
-    shapes: Mutex<Vec<(Audience, Shape)>>,
+    shapes: Mutex<Vec<(Audience, Stamp, Shape)>>,
     weight: Weight,
 }
 
@@ -55,18 +56,23 @@ impl JudgedTool {
     }
 
     /// The shape for clients of `audience`, which `make` makes unless it is known.
-    pub fn shape(&self, audience: &Audience, make: impl FnOnce() -> Shape) -> Shape {
-        let find = |shapes: &[(Audience, Shape)]| {
-            shapes.iter().find(|(known, _)| known == audience).map(|(_, shape)| shape.clone())
+    /// The stamp is that of what was learned of its output schema.
+    pub fn shape(&self, audience: &Audience, stamp: Stamp, make: impl FnOnce() -> Shape) -> Shape {
+        let find = |shapes: &[(Audience, Stamp, Shape)]| {
+            let mut shapes = shapes.iter();
+            let found = shapes.find(|(known, at, _)| known == audience && *at == stamp);
+            found.map(|(_, _, shape)| shape.clone())
         };
         if let Some(shape) = find(&lock(&self.shapes)) {
             return shape;
         }
         let shape = make();
         let mut shapes = lock(&self.shapes);
+        // What was learned since made the others wrong.
+        shapes.retain(|(_, at, _)| *at == stamp);
         // Clients may name any revision.
         if shapes.len() < MAX_SHAPES && audience.revision.to_string().len() <= MAX_REVISION {
-            shapes.push((audience.clone(), shape.clone()));
+            shapes.push((audience.clone(), stamp, shape.clone()));
         }
         shape
     }
@@ -279,8 +285,8 @@ mod tests {
     use toolbond_contract::{Form, JudgeOptions, Revision};
 
     use super::{
-        Audience, JudgedTool, MAX_BYTES, MAX_SHAPES, MAX_TOOLS, Shape, Shelf, ToolCache, judge,
-        lock,
+        Audience, JudgedTool, MAX_BYTES, MAX_SHAPES, MAX_TOOLS, Shape, Shelf, Stamp, ToolCache,
+        judge, lock,
     };
 
     fn nothing() -> Arc<JudgedTool> {
@@ -293,16 +299,17 @@ mod tests {
         let tool = nothing();
         let shape = || Shape { text: Some("{}".into()), form: Form::Natural, view: None };
         let audience = Audience::from(Revision::V2025_11_25);
-        tool.shape(&audience, shape);
-        let again = tool.shape(&audience, || unreachable!("it is known"));
+        let stamp = Stamp::default();
+        tool.shape(&audience, stamp, shape);
+        let again = tool.shape(&audience, stamp, || unreachable!("it is known"));
         assert_eq!(again.text.as_deref(), Some("{}"));
-        tool.shape(&Revision::from("x".repeat(1000).as_str()).into(), shape);
+        tool.shape(&Revision::from("x".repeat(1000).as_str()).into(), stamp, shape);
         assert_eq!(lock(&tool.shapes).len(), 1);
         let target = toolbond_targets::target("gemini").ok();
-        tool.shape(&Audience { target, ..audience }, shape);
+        tool.shape(&Audience { target, ..audience }, stamp, shape);
         assert_eq!(lock(&tool.shapes).len(), 2);
         for n in 0..2 * MAX_SHAPES {
-            tool.shape(&Revision::from(format!("revision {n}").as_str()).into(), shape);
+            tool.shape(&Revision::from(format!("revision {n}").as_str()).into(), stamp, shape);
         }
         assert_eq!(lock(&tool.shapes).len(), MAX_SHAPES);
     }

@@ -55,12 +55,27 @@ pub(crate) struct Tool {
     pub(crate) verdict: Standing,
     /// The findings about it, as lines; at most eight.
     pub(crate) findings: Vec<String>,
+    /// What clients get of its output schema.
+    pub(crate) output_schema: OutputSchema,
     /// Calls, refused ones included.
     pub(crate) calls: u64,
     /// Validations of its arguments.
     pub(crate) arguments: Checks,
     /// Validations of its results.
     pub(crate) results: Checks,
+}
+
+/// What clients get of an output schema under `--results repair`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OutputSchema {
+    /// That of its author: the server has not broken it.
+    #[default]
+    Kept,
+    /// One that its server keeps.
+    Relaxed,
+    /// None.
+    Dropped,
 }
 
 /// Validations of one kind.
@@ -113,6 +128,14 @@ impl Status {
             }
             Record::Tool { name, findings, standing } => {
                 self.record_tool(name, findings, *standing);
+            }
+            Record::BrokenOutput { tool, learned } => {
+                let output = if learned.relaxation().is_some() {
+                    OutputSchema::Relaxed
+                } else {
+                    OutputSchema::Dropped
+                };
+                lock(&self.0).tool_mut(tool).output_schema = output;
             }
             Record::Call { tool, revision } => self.record_call(tool.unwrap_or(OTHER), revision),
             Record::Check { tool, check, .. } => self.record_check(tool, check),

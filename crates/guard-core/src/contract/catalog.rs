@@ -12,6 +12,7 @@ use toolbond_targets::{UsedNames, View};
 
 use crate::audience::Audience;
 use crate::caller::Caller;
+use crate::learned::Learned;
 use crate::lock::lock;
 use crate::tool_cache::{Holder, JudgedTool, tick};
 
@@ -28,6 +29,8 @@ pub enum Tool {
         form: Form,
         /// How to restore a call, where clients get it in the form of a target.
         view: Option<Arc<View>>,
+        /// What the caller holds of its output schema.
+        held: HeldOutput,
     },
     /// Clients may not call it, for this reason.
     Withheld(Arc<str>),
@@ -40,6 +43,24 @@ impl Tool {
         let Self::Offered { contract, .. } = self else { return false };
         let annotations = &contract.value()["annotations"];
         ["readOnlyHint", "idempotentHint"].iter().any(|hint| annotations[*hint] == true)
+    }
+}
+
+/// What a caller holds of the output schema of a tool.
+#[derive(Clone, Debug, Default)]
+pub struct HeldOutput {
+    /// What was learned of the schema before it was handed out; `None` is the author's schema.
+    pub learned: Option<Arc<Learned>>,
+    /// Whether the caller has listed the tool, and not only the guard.
+    pub is_listed: bool,
+    /// Whether the caller is known to validate results.
+    pub is_validated: bool,
+}
+
+impl HeldOutput {
+    /// Whether the caller may have the schema as its author wrote it.
+    pub fn is_author(&self) -> bool {
+        self.is_listed && self.learned.is_none()
     }
 }
 
@@ -86,6 +107,8 @@ struct List {
     tools: AHashMap<String, (Tool, Option<u64>)>,
     /// The tools that clients get as views, by the name of the view: the own name, unless two tools have that name.
     views: AHashMap<String, (Option<String>, Option<u64>)>,
+    /// What the caller was handed, by the name that the server has for the tool. It outlasts lists of the guard itself.
+    handed: AHashMap<String, HeldOutput>,
     complete: bool,
     /// When its first page was requested.
     requested: Option<Instant>,
@@ -196,7 +219,7 @@ impl Catalog {
             cursor.hash(&mut hasher);
             hasher.finish()
         });
-        PageRequest { page, since: self.changes, at: now }
+        PageRequest { page, since: self.changes, at: now, is_own: false }
     }
 
     /// Whether the list has not changed since `request`.
@@ -245,7 +268,9 @@ impl Catalog {
         let mut place = lock(&shelved.list);
         if page.request.is_first() {
             let stale = page.request.since < self.changes;
-            *place = Some(List { stale, requested: Some(page.request.at), ..List::default() });
+            let handed = place.take().map(|list| list.handed).unwrap_or_default();
+            let requested = Some(page.request.at);
+            *place = Some(List { stale, requested, handed, ..List::default() });
         }
         // The pages before it may have been forgotten.
         let Some(list) = &mut *place else { return };
@@ -262,6 +287,9 @@ impl Catalog {
             }
             if let Tool::Offered { view: Some(view), .. } = &tool {
                 list.add_view(view.view_name(), &name, page.request.page);
+            }
+            if !page.request.is_own {
+                list.hand_out(&name, &tool);
             }
             // Of two pages with the same tool, the first counts.
             let entry = list.tools.entry(name).or_insert_with(|| (tool.clone(), page.request.page));
@@ -317,16 +345,28 @@ impl List {
     /// The tool that clients call `name`. One that has another name as a view is itself under its own name, which
     /// clients may remember.
     fn get(&self, name: &str) -> Option<Tool> {
-        match self.views.get(name) {
-            Some((Some(own), _)) => self.tools.get(own).map(|(tool, _)| tool.clone()),
-            Some((None, _)) => Some(Tool::Withheld(AMBIGUOUS.into())),
-            None => self.tools.get(name).map(|(tool, _)| match tool {
-                Tool::Offered { contract, judged, form, .. } => {
-                    let (contract, judged) = (contract.clone(), Arc::clone(judged));
-                    Tool::Offered { contract, judged, form: *form, view: None }
-                }
-                Tool::Withheld(reason) => Tool::Withheld(Arc::clone(reason)),
-            }),
+        let (own, is_view) = match self.views.get(name) {
+            Some((Some(own), _)) => (own.as_str(), true),
+            Some((None, _)) => return Some(Tool::Withheld(AMBIGUOUS.into())),
+            None => (name, false),
+        };
+        let mut tool = self.tools.get(own)?.0.clone();
+        if let Tool::Offered { view, held, .. } = &mut tool {
+            *view = view.take().filter(|_| is_view);
+            *held = self.handed.get(own).cloned().unwrap_or_default();
+        }
+        Some(tool)
+    }
+
+    /// Remembers what the caller gets of the output schema of `tool`.
+    fn hand_out(&mut self, name: &str, tool: &Tool) {
+        let Tool::Offered { held, .. } = tool else {
+            self.handed.remove(name);
+            return;
+        };
+        if self.handed.len() < TOOLS || self.handed.contains_key(name) {
+            let held = HeldOutput { is_listed: true, ..held.clone() };
+            self.handed.insert(name.to_owned(), held);
         }
     }
 
@@ -347,9 +387,16 @@ pub struct PageRequest {
     /// How often the list had changed by then.
     since: u64,
     at: Instant,
+    /// Whether the guard requested it for itself.
+    is_own: bool,
 }
 
 impl PageRequest {
+    /// The same, requested by the guard for itself.
+    pub fn own(self) -> Self {
+        Self { is_own: true, ..self }
+    }
+
     fn is_first(self) -> bool {
         self.page.is_none()
     }
@@ -374,7 +421,7 @@ mod tests {
     use serde_json::json;
     use toolbond_contract::{Form, JudgeOptions, Revision};
 
-    use super::{Audience, Caller, Catalog, Lookup, Page, PageRequest, Tool};
+    use super::{Audience, Caller, Catalog, HeldOutput, Lookup, Page, PageRequest, Tool};
     use crate::tool_cache::{Shelf, judge};
 
     fn r() -> Audience {
@@ -395,6 +442,7 @@ mod tests {
                 page: (!first).then_some(7),
                 since: 0,
                 at: crate::testing::now(),
+                is_own: false,
             },
             last,
             bytes: 100,
@@ -496,7 +544,10 @@ mod tests {
             let judged = judge(vec![tool], &JudgeOptions::default(), &shelf).pop().unwrap();
             let contract = judged.contract.clone().unwrap();
             let (judged, form) = (Arc::new(judged), Form::Natural);
-            ("a".to_owned(), Tool::Offered { contract, judged, form, view: None })
+            (
+                "a".to_owned(),
+                Tool::Offered { contract, judged, form, view: None, held: HeldOutput::default() },
+            )
         };
         let mut catalogs: [Catalog; 3] = Default::default();
         let is_found =

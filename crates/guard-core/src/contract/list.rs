@@ -9,13 +9,13 @@ use std::sync::{Arc, OnceLock};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use toolbond_contract::{
-    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Shaped, convert_tool,
-    judge_tools, lift_tool, project_tool, rule,
+    Action, Contract, Finding, Form, Mode, Pointer, ProjectError, ProjectErrorKind, Shaped,
+    convert_tool, judge_tools, lift_tool, project_tool, relax_tool, rule, without_formats,
 };
 use toolbond_targets::{Target, UsedNames, name_views};
 
 use super::budget::value_bytes;
-use super::catalog::{Page, PageRequest, Tool};
+use super::catalog::{HeldOutput, Page, PageRequest, Tool};
 use super::view::{rename_view, view_tool};
 use crate::audience::Audience;
 use crate::environment::{Bundle, Record, Standing};
@@ -23,9 +23,9 @@ use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply, patch_value};
 use crate::json::members::members;
 use crate::json::scan::elements;
+use crate::learned::{Learned, Stamp};
 use crate::lock::lock;
 use crate::server::{Rules, Server};
-use crate::settings::Settings;
 use crate::tool_cache::{JudgedTool, Shape, have_duplicates, judge};
 
 /// Why a hidden tool is not offered.
@@ -55,6 +55,8 @@ struct CheckedTools {
     texts: Vec<Text>,
     /// The tools for the catalog.
     tools: Vec<(String, Tool)>,
+    /// Whether one of them has an output schema that its server breaks: clients are not to keep the list.
+    has_broken: bool,
 }
 
 /// What the client gets.
@@ -211,9 +213,9 @@ impl PageCheck<'_> {
                 let tools = entries.iter().filter_map(withheld).collect();
                 (PageFate::Refused(message), tools)
             }
-            Ok(CheckedTools { texts, tools: known }) => {
-                // A list that is not complete yet is not to be kept.
-                let ttl = ttl.filter(|_| !pending.is_empty());
+            Ok(CheckedTools { texts, tools: known, has_broken }) => {
+                // A list that may change soon is not to be kept.
+                let ttl = ttl.filter(|_| has_broken || !pending.is_empty());
                 let fate = rewrite(result, tools, &entries, texts, ttl);
                 let failed = |_: Misfit| PageFate::Refused("could not edit the tool list".into());
                 (fate.unwrap_or_else(failed), known)
@@ -238,7 +240,7 @@ impl PageCheck<'_> {
         let mut texts = Vec::with_capacity(entries.len());
         let mut offered = HashSet::new();
         let mut places = Vec::new();
-        let mut converted = 0;
+        let (mut converted, mut has_broken) = (0, false);
         for (index, (entry, judged)) in entries.iter().zip(&judged).enumerate() {
             let name = entry.name();
             if let Some(name) = name.filter(|name| settings.is_hidden(name)) {
@@ -274,8 +276,11 @@ impl PageCheck<'_> {
                 continue;
             }
             offered.insert(contract.name().to_owned());
-            let shape = judged.shape(self.audience, || {
-                self.shape_tool(settings, contract, entry, &mut converted)
+            let (learned, stamp) = self.learned(contract);
+            has_broken |= learned.is_some();
+            let held = HeldOutput { learned, ..HeldOutput::default() };
+            let shape = judged.shape(self.audience, stamp, || {
+                self.shape_tool(contract, entry, held.learned.as_deref(), &mut converted)
             });
             places.push((texts.len(), tools.len()));
             texts.push(shape.text.map_or(Text::Same, Text::New));
@@ -286,6 +291,7 @@ impl PageCheck<'_> {
                     judged: Arc::clone(judged),
                     form: shape.form,
                     view: shape.view,
+                    held,
                 },
             ));
         }
@@ -299,7 +305,7 @@ impl PageCheck<'_> {
                 "[older-dialect] converted {converted} {noun} of older dialects to JSON Schema 2020-12 for clients"
             )));
         }
-        Ok(CheckedTools { texts, tools })
+        Ok(CheckedTools { texts, tools, has_broken })
     }
 
     /// Gives each view a name that no other tool of the list has. `places` are those of the offered tools in `texts`
@@ -404,37 +410,65 @@ impl PageCheck<'_> {
     /// 2020-12.
     fn shape_tool(
         &self,
-        settings: &Settings,
         contract: &Contract,
         entry: &Entry<'_>,
+        learned: Option<&Learned>,
         converted: &mut usize,
     ) -> Shape {
         let value = entry.value();
-        let tool = if settings.tools.is_some() { contract.value() } else { &*value };
-        let tool = &*self.convert_dialects(tool, converted);
+        let settings = &self.rules.settings;
+        let author = if settings.tools.is_some() { contract.value() } else { &*value };
+        let repairs = settings.results_mode(contract.name()) == Mode::Repair;
+        let author = if repairs { without_formats(author) } else { Cow::Borrowed(author) };
+        let relaxed = learned.map(|learned| relax_tool(&author, learned.relaxation()));
+        let tool = self.convert_dialects(relaxed.as_deref().unwrap_or(&author), converted);
+        let (tool, mut form) = self.project(&tool, contract.name());
+        if learned.is_some() && tool.get("outputSchema").is_none() {
+            // The results that are valid keep their form. Others need one that takes any value.
+            let own = self.project(&author, contract.name()).1;
+            form = if own == Form::Natural { form } else { own };
+        }
+        let view = self.audience.target.and_then(|target| view_tool(&tool, target));
+        let tool = view.as_ref().map_or(&*tool, |view| &view.tool);
+        let text = patch_value(entry.text, &value, tool);
+        Shape { text: (text != entry.text).then(|| text.into()), form, view }
+    }
+
+    /// What was learned of the output schema of a tool, where clients are to get it.
+    fn learned(&self, contract: &Contract) -> (Option<Arc<Learned>>, Stamp) {
+        let name = contract.name();
+        let repairs = self.rules.settings.results_mode(name) == Mode::Repair;
+        match self.server.learned().get(contract).filter(|_| repairs) {
+            Some((learned, stamp)) => {
+                let record = Record::BrokenOutput { tool: name, learned: &learned };
+                self.server.environment().record(&record);
+                (Some(learned), stamp)
+            }
+            None => (None, Stamp::default()),
+        }
+    }
+
+    /// The tool as the revision of the client can carry it, and how its results reach the client.
+    fn project<'t>(&self, tool: &'t Value, name: &str) -> (Cow<'t, Value>, Form) {
         let revision = &self.audience.revision;
-        let shaped = if !settings.project {
+        let shaped = if !self.rules.settings.project {
             Ok(Shaped::new(Cow::Borrowed(tool), Form::Natural))
         } else if revision.is_natural() {
             lift_tool(tool, revision)
         } else {
             project_tool(tool, revision)
         };
-        let (tool, form) = match shaped {
+        match shaped {
             Ok(Shaped { tool, form, .. }) => (tool, form),
             Err(error) => {
-                self.report_dropped_schema(contract.name(), &error);
+                self.report_dropped_schema(name, &error);
                 let mut tool = tool.clone();
                 if let Some(members) = tool.as_object_mut() {
                     members.shift_remove("outputSchema");
                 }
                 (Cow::Owned(tool), Form::Undeclared)
             }
-        };
-        let view = self.audience.target.and_then(|target| view_tool(&tool, target));
-        let tool = view.as_ref().map_or(&*tool, |view| &view.tool);
-        let text = patch_value(entry.text, &value, tool);
-        Shape { text: (text != entry.text).then(|| text.into()), form, view }
+        }
     }
 
     /// The tool with its schemas in 2020-12, and how many were converted added to `count`.

@@ -1,6 +1,7 @@
 //! Where messages meet the contracts of tools: lists, arguments and results.
 
 pub mod arguments;
+mod broken;
 pub mod budget;
 pub mod catalog;
 pub mod header_changes;
@@ -31,7 +32,7 @@ fn unchecked(side: Side, tool: &str, reason: &str, mode: Mode) -> JudgedCall {
     let mut judged = JudgedCall::new(Outcome::Unfinished);
     let found = rule(id).filter(|_| mode != Mode::Off);
     let mut finding = found.map(|rule| rule.finding(reason).tool(tool).side(side));
-    if mode.refuses() {
+    if mode.refuses_on(side) {
         finding = finding.map(|finding| finding.action(action));
         judged.refusal =
             Some(tool_error(format!("could not check the {what} tool `{tool}`: {reason}")));

@@ -5,12 +5,12 @@ use std::time::Instant;
 use crate::environment::CallSpan;
 use serde_json::Value;
 use toolbond_contract::{
-    Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, Structured, rule,
+    Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured, rule,
 };
 use toolbond_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
-use super::catalog::Tool;
+use super::catalog::{HeldOutput, Tool};
 use super::shape::shape;
 use super::{refusal_text, unchecked};
 use crate::environment::{Check, Record};
@@ -88,6 +88,14 @@ impl ResultCheck<'_> {
         Ok(CheckedResult { replacement, tasks: Vec::new() })
     }
 
+    /// What the caller holds of the output schema.
+    pub(super) fn held(&self) -> Option<&HeldOutput> {
+        match self.tool {
+            Some(Tool::Offered { held, .. }) => Some(held),
+            _ => None,
+        }
+    }
+
     fn contract(&self) -> Option<&Contract> {
         match self.tool {
             Some(Tool::Offered { contract, .. }) => Some(contract),
@@ -129,16 +137,25 @@ impl ResultCheck<'_> {
         }
         let Some(contract) = self.contract() else { return Ok(self.shaped(text, result)) };
         let start = self.server.environment().now();
+        let deletes = self.held().is_some_and(HeldOutput::is_author);
+        let terms = ResultTerms::from(mode).deletes(deletes);
         let judged = match budget.fuel {
-            None => contract.judge_result(result, mode),
-            Some(fuel) => contract.judge_result_within(result, mode, fuel).ok_or(OutOfBudget)?,
+            None => contract.judge_result(result, terms),
+            Some(fuel) => contract.judge_result_within(result, terms, fuel).ok_or(OutOfBudget)?,
         };
+        let is_wrong = matches!(judged.outcome, Outcome::Repaired | Outcome::Invalid);
+        if mode == Mode::Repair && is_wrong && budget.is_inline {
+            return Err(OutOfBudget);
+        }
         budget.spend(judged.fuel);
         self.record(contract.name(), judged.outcome, judged.fuel, start);
-        let is_refused = judged.refusal.is_some();
-        let replacement = self.conclude(judged);
         // A client may ask for the result of a task that a refused result named.
         let tasks = created_tasks(result);
+        if mode == Mode::Repair {
+            return Ok(CheckedResult { tasks, ..self.mend(text, result, contract, judged) });
+        }
+        let is_refused = judged.refusal.is_some();
+        let replacement = self.conclude(judged);
         if is_refused {
             return Ok(CheckedResult { replacement, tasks });
         }
@@ -146,7 +163,7 @@ impl ResultCheck<'_> {
     }
 
     /// Gives a result, or the outline of it, the shape that the client can read.
-    fn shaped(self, text: &str, result: &Value) -> CheckedResult {
+    pub(super) fn shaped(self, text: &str, result: &Value) -> CheckedResult {
         if !self.rules.settings.project {
             return CheckedResult::default();
         }
@@ -195,7 +212,7 @@ impl ResultCheck<'_> {
     }
 
     /// Reports the findings; the tool error that takes the place of the result, if any.
-    fn conclude(self, judged: JudgedCall) -> Option<String> {
+    pub(super) fn conclude(self, judged: JudgedCall) -> Option<String> {
         self.server.report_call(judged.findings, &self.rules.settings, self.span);
         if let (Some(span), Some(_)) = (self.span, &judged.refusal) {
             span.set_withheld();

@@ -56,6 +56,12 @@ fn without_marker(result: &Value) -> Cow<'_, Value> {
     Cow::Owned(result)
 }
 
+/// The text of `told`, the error `result` whose structured content became text.
+pub(super) fn told_error(text: &str, result: &Value, mut told: Value) -> String {
+    keep_numbers(text, result, &mut told);
+    patch_value(text, result, &told)
+}
+
 /// Lets a text block that was added say the structured content as the server wrote it: a number
 /// beyond what a double holds is another one once it was read.
 fn keep_numbers(text: &str, result: &Value, shaped: &mut Value) {

@@ -183,7 +183,7 @@ impl Conversation {
     fn conclude(
         &mut self,
         call: WaitingCall,
-        tool: Option<Tool>,
+        mut tool: Option<Tool>,
         verdict: Verdict,
         rules: &Rules,
     ) -> PartFate {
@@ -222,6 +222,9 @@ impl Conversation {
         let pending = self.pending.current(&call.key, call.serial);
         let Some(pending) = pending else { return PartFate::Dropped };
         pending.progress = RequestProgress::Open;
+        if let Some(Tool::Offered { held, .. }) = &mut tool {
+            held.is_validated = call.audience.validates;
+        }
         pending.purpose = Purpose::Call { tool, revision: call.audience.revision.clone() };
         let mut headers = call.header_changes.clone();
         headers.extend_from_slice(clearance.headers());

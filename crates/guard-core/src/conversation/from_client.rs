@@ -283,10 +283,9 @@ impl Conversation {
     fn audience(&self, part: &Part<'_>, client: ClientMeta, rules: &Rules) -> Audience {
         let revision = client.revision.or_else(|| part.told.revision.cloned());
         let client = client.client.as_deref().or(self.client.as_deref());
-        Audience {
-            revision: revision.unwrap_or_else(|| self.negotiated.clone()),
-            target: rules.settings.target(client),
-        }
+        let revision = revision.unwrap_or_else(|| self.negotiated.clone());
+        let validates = rules.settings.validates(client, &revision);
+        Audience { revision, target: rules.settings.target(client), validates }
     }
 
     /// Refuses a request whose text does not take the changes that it needs.

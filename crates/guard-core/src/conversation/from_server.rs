@@ -477,6 +477,7 @@ impl Conversation {
 
     /// Remembers the tasks that a call created, and ends its span. `text` is the result as the server wrote it.
     fn end_call(&mut self, call: &AnsweredCall, done: &CheckedResult, text: &str) {
+        self.tell_learned();
         for task in &done.tasks {
             self.tasks.insert(task, call.tool.clone(), call.revision.clone());
         }

@@ -60,7 +60,7 @@ impl Conversation {
             }
         };
         let timeout = rules.settings.list_timeout;
-        let page = self.catalog.request_page(None, self.now);
+        let page = self.catalog.request_page(None, self.now).own();
         self.fetcher.running.push(Fetch {
             ask,
             stream: call.stream,
@@ -98,7 +98,7 @@ impl Conversation {
         };
         (fetch.ask, fetch.is_asked, fetch.silent_since) = (next, true, Some(self.now));
         let cursor = fetch.pages.cursor.as_deref();
-        fetch.page = self.catalog.request_page(cursor, self.now);
+        fetch.page = self.catalog.request_page(cursor, self.now).own();
         let request = list_request(&next.to_id(), cursor, fetch.requester.about.as_deref());
         let stream = fetch.stream;
         if self.link.asks_apart() {
@@ -144,7 +144,7 @@ impl Conversation {
             Ok(false) if fetch.tries < TRIES => {
                 fetch.tries += 1;
                 fetch.pages = Pages::default();
-                fetch.first = self.catalog.request_page(None, self.now);
+                fetch.first = self.catalog.request_page(None, self.now).own();
                 return self.request_page(ask);
             }
             Ok(false) => {

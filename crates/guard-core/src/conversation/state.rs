@@ -45,6 +45,8 @@ pub struct Conversation {
     pub(super) tells_changes: bool,
     /// Whether it was told of a change since it last got a list.
     pub(super) has_told_change: bool,
+    /// How much of what was learned of output schemas it was told, and when.
+    pub(super) told_learned: (u64, Option<Instant>),
     pub(super) fetcher: Fetcher,
     /// What translates for a server on a pipe that may be of another era.
     pub(super) bridge: Option<Bridge>,
@@ -59,7 +61,8 @@ pub struct Conversation {
     pub(super) last: u64,
 }
 
-/// After this time a replica requests the tool list again: another one may have heard of a change.
+/// After this time a replica requests the tool list again: another one may have heard of a change. A client is told no
+/// more often that what was learned of output schemas changed the list.
 const MAX_AGE: Duration = Duration::from_secs(60);
 
 const TOOLS_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
@@ -69,6 +72,7 @@ impl Conversation {
     /// `revision`.
     pub fn new(server: Arc<Server>, link: Link, revision: Revision) -> Self {
         let now = server.environment().now();
+        let told_learned = (server.learned().changes(), None);
         Self {
             server,
             link,
@@ -80,6 +84,7 @@ impl Conversation {
             client: None,
             tells_changes: false,
             has_told_change: false,
+            told_learned,
             fetcher: Fetcher::default(),
             bridge: None,
             now,
@@ -194,9 +199,23 @@ impl Conversation {
     /// Tools that were left out of a list are bundled now.
     pub fn on_tools_bundled(&mut self) {
         self.catalog.invalidate();
-        // One is enough until the client lists the tools again.
+        self.tell_change();
+    }
+
+    /// Tells the client that the list has changed. Once is enough until it lists the tools again.
+    fn tell_change(&mut self) {
         if self.tells_changes && !std::mem::replace(&mut self.has_told_change, true) {
             self.send(Destination::Listener, None, TOOLS_CHANGED);
+        }
+    }
+
+    /// Tells the client that tools have other output schemas because of what was learned, in whatever conversation.
+    pub(super) fn tell_learned(&mut self) {
+        let changes = self.server.learned().changes();
+        let (told, at) = self.told_learned;
+        if changes != told && at.is_none_or(|at| at + MAX_AGE <= self.now) {
+            self.told_learned = (changes, Some(self.now));
+            self.tell_change();
         }
     }
 

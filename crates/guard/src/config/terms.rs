@@ -35,10 +35,18 @@ pub struct Terms {
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
     pub(crate) also_repair: Vec<RepairName>,
 
-    /// What to do with invalid results: `off` does not check them, `warn` reports them, `enforce`
-    /// withholds them (default: warn)
+    /// What to do with invalid results: `off` does not check them, `warn` reports them, `repair` fixes what can only
+    /// mean one thing and hands out the tool with an output schema that its server keeps, `enforce` withholds them
+    /// (default: repair)
     #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
     pub(crate) results: Option<ModeName>,
+
+    /// Under `repair`, a client of this name (`clientInfo`) validates results itself, or does not with `NAME=false`; may
+    /// be repeated. The first result that breaks a schema reaches clients that do as a tool error with the data
+    #[cfg_attr(feature = "clap", arg(long = "client-validates", value_name = "NAME[=false]"))]
+    #[serde(deserialize_with = "client_validates")]
+    #[schemars(with = "BTreeMap<String, bool>")]
+    pub(crate) client_validates: Vec<ClientValidates>,
 
     /// Do not adapt tools and results to the protocol revision of the client
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
@@ -164,6 +172,8 @@ pub(crate) enum ModeName {
     Off,
     /// Invalid values are reported and forwarded.
     Warn,
+    /// What can only mean one thing is repaired; for the rest the tool gets an output schema that its server keeps.
+    Repair,
     /// A tool error replaces invalid values.
     Enforce,
 }
@@ -198,6 +208,32 @@ fn limits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Limit>, D::E
     limits.iter().map(|(name, n)| Limit::new(name, *n).map_err(D::Error::custom)).collect()
 }
 
+/// Whether a client of this name validates results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ClientValidates(String, bool);
+
+/// `NAME`, `NAME=true` or `NAME=false`.
+impl FromStr for ClientValidates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, validates) = match text.rsplit_once('=') {
+            Some((name, "true")) => (name, true),
+            Some((name, "false")) => (name, false),
+            Some(_) => return Err("expected NAME, NAME=true or NAME=false".to_owned()),
+            None => (text, true),
+        };
+        Ok(Self(name.to_owned(), validates))
+    }
+}
+
+fn client_validates<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<ClientValidates>, D::Error> {
+    let clients = BTreeMap::<String, bool>::deserialize(deserializer)?;
+    Ok(clients.into_iter().map(|(name, validates)| ClientValidates(name, validates)).collect())
+}
+
 fn view_for<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ViewFor>, D::Error> {
     let name = String::deserialize(deserializer)?;
     name.parse().map(Some).map_err(D::Error::custom)
@@ -219,6 +255,7 @@ impl From<ModeName> for Mode {
         match name {
             ModeName::Off => Self::Off,
             ModeName::Warn => Self::Warn,
+            ModeName::Repair => Self::Repair,
             ModeName::Enforce => Self::Enforce,
         }
     }
@@ -305,6 +342,8 @@ impl Terms {
         if let Some(mode) = self.results {
             settings.results = mode.into();
         }
+        let clients = self.client_validates.iter();
+        settings.client_validates.extend(clients.map(|it| (it.0.clone(), it.1)));
         if let Some(max) = self.max_message {
             settings.max_message = max;
         }

@@ -10,7 +10,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::memory::MemoryLimit;
 use crate::server::GuardedServer;
-use crate::status::{Checks, OTHER};
+use crate::status::{Checks, OTHER, OutputSchema};
 
 /// The type of the text.
 pub(super) const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -27,6 +27,7 @@ pub(super) fn text(servers: &[Arc<GuardedServer>], memory: &MemoryLimit) -> Stri
     let seconds = Family::<Labels, Counter<f64, std::sync::atomic::AtomicU64>>::default();
     let notices = Family::<Labels, Counter>::default();
     let tools = Family::<Labels, Gauge>::default();
+    let broken = Family::<Labels, Gauge>::default();
     for guarded in servers {
         let server = ("server", guarded.name().to_owned());
         let snapshot = guarded.status().snapshot();
@@ -37,6 +38,11 @@ pub(super) fn text(servers: &[Arc<GuardedServer>], memory: &MemoryLimit) -> Stri
             let name = if name == OTHER { "other" } else { name };
             let labels = vec![server.clone(), ("tool", name.to_owned())];
             calls.get_or_create(&labels).inc_by(tool.calls);
+            if tool.output_schema != OutputSchema::Kept {
+                let handed_out = format!("{:?}", tool.output_schema).to_lowercase();
+                let handed_out = vec![("handed_out", handed_out)];
+                broken.get_or_create(&[labels.clone(), handed_out].concat()).set(1);
+            }
             for (side, checks) in [("arguments", &tool.arguments), ("result", &tool.results)] {
                 let labels = [labels.clone(), vec![("side", side.to_owned())]].concat();
                 fuel.get_or_create(&labels).inc_by(checks.fuel);
@@ -59,6 +65,8 @@ pub(super) fn text(servers: &[Arc<GuardedServer>], memory: &MemoryLimit) -> Stri
     let mut registry = Registry::with_prefix("toolbond");
     registry.register_with_unit("memory", "Memory in use", Unit::Bytes, held);
     registry.register("tools", "Tools by verdict", tools);
+    let help = "Tools whose server breaks their output schema";
+    registry.register("broken_output_schemas", help, broken);
     registry.register("calls", "Calls of tools", calls);
     registry.register("validations", "Validations by outcome", validations);
     registry.register("fuel_steps", "Steps of validations", fuel);

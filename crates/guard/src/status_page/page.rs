@@ -6,7 +6,7 @@ use std::time::Duration;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::server::GuardedServer;
-use crate::status::{Checks, Snapshot, Tool};
+use crate::status::{Checks, OutputSchema, Snapshot, Tool};
 use toolbond_guard_core::environment::Standing;
 
 const STYLE: &str = "
@@ -108,6 +108,11 @@ fn row(name: &str, tool: &Tool) -> Markup {
                 code { (printable(name)) }
                 @if !tool.findings.is_empty() {
                     ul { @for finding in &tool.findings { li { code { (printable(finding)) } } } }
+                }
+                @match tool.output_schema {
+                    OutputSchema::Kept => {}
+                    OutputSchema::Relaxed => div { "breaks its output schema, which is relaxed for clients" }
+                    OutputSchema::Dropped => div { "breaks its output schema, which clients do not get" }
                 }
             }
             td class=(verdict) { (verdict) }

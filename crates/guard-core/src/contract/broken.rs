@@ -1,0 +1,189 @@
+//! Results that break the output schema of their tool, under `repair`: the model gets the data all the same.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use toolbond_contract::{Contract, Finding, JudgedCall, Outcome, RepairedResult, Structured};
+
+use super::result::{CheckedResult, ResultCheck};
+use super::shape::told_error;
+use crate::environment::Record;
+use crate::json::change::change_text;
+use crate::json::edit::{Span, apply, minify};
+use crate::json::members::entries;
+use crate::json::scan::elements;
+use crate::json::strict;
+
+/// What an error says first that takes the place of a result.
+const RAN: &str = "the tool ran; do not repeat the call";
+
+/// The rules whose findings are about the output schema.
+const ABOUT_SCHEMA: [&str; 2] = ["result-invalid", "result-missing"];
+
+/// The most bytes that are written for all changes of one result.
+const MAX_CHANGES: usize = 64 << 20;
+
+impl ResultCheck<'_> {
+    /// What the client gets of a result that was judged under `repair`.
+    pub(super) fn mend(
+        self,
+        text: &str,
+        result: &Value,
+        contract: &Contract,
+        mut judged: JudgedCall,
+    ) -> CheckedResult {
+        match (judged.outcome, judged.repaired_result.take()) {
+            (Outcome::Repaired, Some(repaired)) => {
+                let Some((text, result)) = repair(text, result, &repaired) else {
+                    return self.shaped(text, result);
+                };
+                self.conclude(judged);
+                let shaped = self.shaped(&text, &result);
+                CheckedResult { replacement: shaped.replacement.or(Some(text)), ..shaped }
+            }
+            (Outcome::Invalid, _) => self.settle(text, result, contract, judged),
+            _ => {
+                self.conclude(judged);
+                match contract.tell_error(result) {
+                    // Clients of legacy revisions get it as text in any case.
+                    Cow::Owned(told)
+                        if self.revision.is_natural() || !self.rules.settings.project =>
+                    {
+                        let replacement = Some(told_error(text, result, told));
+                        CheckedResult { replacement, ..CheckedResult::default() }
+                    }
+                    _ => self.shaped(text, result),
+                }
+            }
+        }
+    }
+
+    /// Decides about a result that breaks the schema, and learns from it.
+    fn settle(
+        self,
+        text: &str,
+        result: &Value,
+        contract: &Contract,
+        judged: JudgedCall,
+    ) -> CheckedResult {
+        let Some(finding) = judged.findings.first() else { return self.shaped(text, result) };
+        if !ABOUT_SCHEMA.contains(&finding.rule) {
+            self.conclude(judged);
+            return self.shaped(text, result);
+        }
+        let mismatch = mismatch(&judged.findings);
+        let content = Structured::from_result(result).value();
+        let table = self.server.learned();
+        let known = table.get(contract).map(|(learned, _)| learned);
+        let accepted = known.as_ref().map_or(Some(false), |it| it.accepts(contract, content));
+        let learned = match (accepted, known) {
+            (Some(false), _) => Some(table.learn(contract, content)),
+            (_, known) => known,
+        };
+        if let Some(learned) = &learned {
+            let record = Record::BrokenOutput { tool: contract.name(), learned };
+            self.server.environment().record(&record);
+        }
+        // A server may break its schema in ever new ways.
+        let times = learned.as_ref().map_or(0, |learned| learned.times);
+        if self.server.is_first(&(contract.name(), finding.rule, times)) {
+            self.conclude(judged);
+        }
+        let Some(held) = self.held().filter(|held| held.is_listed && held.is_validated) else {
+            return self.shaped(text, result);
+        };
+        let accepts = match &held.learned {
+            Some(learned) => learned.accepts(contract, content),
+            None => Some(false),
+        };
+        if accepts != Some(false) {
+            return self.shaped(text, result);
+        }
+        if let Some(span) = self.span {
+            span.set_tool_error();
+        }
+        let replacement = as_error(text, &mismatch);
+        CheckedResult { replacement, ..CheckedResult::default() }
+    }
+}
+
+/// `result`, whose text is `text`, with other structured content.
+fn repair(text: &str, result: &Value, repaired: &RepairedResult) -> Option<(String, Value)> {
+    if text.len().saturating_mul(repaired.changes.len()) > MAX_CHANGES {
+        return None;
+    }
+    let members = entries(text)?;
+    let found = members.iter().find(|(name, ..)| name == Structured::KEY);
+    let content = change_text(found.map_or("null", |(_, _, old)| old), &repaired.changes)?;
+    if strict::parse(&content).ok()? != repaired.content {
+        return None;
+    }
+    let edit = match (found, members.last()) {
+        (Some((_, _, old)), _) => (Span::locate(text, old)?, content),
+        (None, last) => {
+            let at = match last {
+                Some((_, _, value)) => Span::locate(text, value)?.end,
+                None => text.find('{')? + 1,
+            };
+            let comma = if last.is_some() { "," } else { "" };
+            let member = format!("{comma}\"{}\":{content}", Structured::KEY);
+            (Span { start: at, end: at }, member)
+        }
+    };
+    let text = apply(text, Span::from(0, text), vec![edit]).ok()?;
+    let mut result = result.clone();
+    result.as_object_mut()?.insert(Structured::KEY.to_owned(), repaired.content.clone());
+    Some((text, result))
+}
+
+/// What did not match, in one line.
+fn mismatch(findings: &[Finding]) -> String {
+    let Some(first) = findings.first() else { return String::new() };
+    let mut line = format!("its result does not match its output schema: {}: ", first.pointer);
+    line.push_str(&first.message);
+    if let Some(found) = &first.found {
+        line.push_str(", found ");
+        line.push_str(found);
+    }
+    if findings.len() > 1 {
+        line.push_str("; and more");
+    }
+    line.replace(['\n', '\r'], " ")
+}
+
+/// The result `text` as an error that says what did not match and holds the content of the server, and its data as text
+/// unless a text block says it.
+fn as_error(text: &str, mismatch: &str) -> Option<String> {
+    let block = |text: &str| json!({ "type": "text", "text": text }).to_string();
+    let members = entries(text)?;
+    let member = |key: &str| members.iter().find(|(name, ..)| name == key).map(|(.., it)| *it);
+    let mut blocks = vec![block(&format!("{RAN}\n{mismatch}"))];
+    let content = member("content").map_or(Some(Vec::new()), elements)?;
+    blocks.extend(content.iter().map(|&own| own.to_owned()));
+    if let Some(data) = member(Structured::KEY)
+        && !content.iter().any(|own| says(own, data))
+    {
+        blocks.push(block(&minify(data)));
+    }
+    let kept = members
+        .iter()
+        .filter(|(name, ..)| !["content", "isError", Structured::KEY].contains(&&**name));
+    let mut out = format!("{{\"content\":[{}],\"isError\":true", blocks.join(","));
+    for (_, name, value) in kept {
+        out.push(',');
+        out.push_str(name);
+        out.push(':');
+        out.push_str(value);
+    }
+    out.push('}');
+    Some(out)
+}
+
+/// Whether the content block `own` is text that says `data`.
+fn says(own: &str, data: &str) -> bool {
+    let text =
+        |own: &str| serde_json::from_str::<Value>(own).ok()?["text"].as_str().map(str::to_owned);
+    text(own).is_some_and(|text| {
+        text == data || serde_json::from_str::<Value>(&text).ok() == serde_json::from_str(data).ok()
+    })
+}
