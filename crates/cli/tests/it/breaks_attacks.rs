@@ -212,7 +212,7 @@ fn huge_values_that_break_are_bounded() {
         "many" => json!({ "n": 1, "all": vec!["x"; BYTES / 4] }),
         "json" => json!(json!({ "m": "x".repeat(BYTES) }).to_string()),
         _ => {
-            json!({ "n": (0..BYTES / 16).map(|n| (format!("{n:08}"), 1.into())).collect::<Value>() })
+            json!({ "n": (0..BYTES / 16).map(|n| (format!("{n:08}"), Value::from(1))).collect::<Value>() })
         }
     };
     let names = ["text", "many", "json", "wide"];
