@@ -23,7 +23,7 @@ function answer({ method, params = {} }) {
       if (!isModern) return unknown;
       return { result: { ...complete, supportedVersions: ["2026-07-28"], capabilities, ttlMs: 60_000, cacheScope: "public", _meta: { "io.modelcontextprotocol/serverInfo": serverInfo } } };
     case "tools/list":
-      return { result: { ...complete, tools, ...(isModern && { ttlMs: 60_000, cacheScope: "public" }) } };
+      return { result: { ...complete, tools, ...(isModern && { ttlMs: 0, cacheScope: "public" }) } };
     case "tools/call":
       return { result: { ...complete, ...answers[params.name].result } };
     case "ping":

@@ -2,6 +2,7 @@
 
 mod bench;
 mod command;
+mod findings;
 mod known;
 mod links;
 mod modules;
@@ -38,6 +39,7 @@ enum Chore {
     /// Run the converters of all targets over cases and published tools, and write docs/targets.md and
     /// docs/converters.md
     Targets,
+    Findings(findings::Findings),
     Bench(bench::Bench),
     Weigh(weigh::Weigh),
 }
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Chore::Docs => docs(),
         Chore::Setup => setup::run().and(setup::tell_missing()),
         Chore::Targets => targets::run(),
+        Chore::Findings(findings) => findings.run(),
         Chore::Bench(bench) => bench.run(),
         Chore::Weigh(weigh) => weigh.run(),
     };

@@ -53,6 +53,8 @@ pub(crate) struct Document<'a> {
     pub(crate) value: Value,
     /// The value when a live server was asked once more.
     pub(crate) second: Option<Value>,
+    /// The results of calls of a live server, each with the tool.
+    pub(crate) results: Vec<(String, Value)>,
 }
 
 impl Source {
@@ -159,7 +161,16 @@ impl Source {
     fn to_document<'a>(&self, value: Value, text: Option<&'a str>, line: usize) -> Document<'a> {
         let is_file = self.syntax != Syntax::Guess;
         let source = self.name.clone();
-        Document { name: source.clone(), source, is_file, line, text, value, second: None }
+        Document {
+            name: source.clone(),
+            source,
+            is_file,
+            line,
+            text,
+            value,
+            second: None,
+            results: Vec::new(),
+        }
     }
 }
 

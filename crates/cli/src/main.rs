@@ -2,6 +2,7 @@
 
 mod address;
 mod bundler;
+mod diff;
 mod excerpt;
 mod exit;
 mod format;
@@ -13,6 +14,7 @@ mod log;
 mod observability;
 mod patch;
 mod progress;
+mod replace;
 mod report;
 mod reshape;
 mod shape;

@@ -1,11 +1,14 @@
-//! Progress on a terminal: one line on standard error that is replaced every second.
+//! Progress on standard error: on a terminal one line that is replaced every second, elsewhere one line after a while.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use crate::terminal::printable;
 
-/// Waits for `work`. Shows `text` and the seconds that it takes, from the first one on.
+/// The seconds after which a log says what is waited for.
+const PATIENCE: u64 = 5;
+
+/// Waits for `work`. Shows `text` and the seconds that it takes: on a terminal from the first one on, elsewhere once.
 pub(crate) async fn with_progress<T>(text: &str, work: impl Future<Output = T>) -> T {
     tokio::select! {
         done = work => {
@@ -28,8 +31,12 @@ async fn show(text: &str) {
     let mut seconds = tokio::time::interval(Duration::from_secs(1));
     for waited in 0.. {
         seconds.tick().await;
-        if io::stderr().is_terminal() && waited > 0 {
-            let _ = write!(io::stderr(), "\r\x1b[K{text} … {waited} s");
+        if io::stderr().is_terminal() {
+            if waited > 0 {
+                let _ = write!(io::stderr(), "\r\x1b[K{text} … {waited} s");
+            }
+        } else if waited == PATIENCE {
+            crate::terminal::print_note(&text);
         }
     }
 }

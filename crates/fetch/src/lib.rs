@@ -36,7 +36,7 @@ pub use client::{Attempt, Observer, Place};
 pub use error::{DocumentError, DocumentErrorKind, FetchError, error_chain};
 pub use fetcher::{Fetcher, ToolError};
 pub use limits::{Limits, UnknownLimit};
-pub use lock::LockError;
+pub use lock::{LockError, cache_folder};
 pub use policy::{Policy, PolicyError};
 pub use resolve::Resolve;
 pub use tools::{Bundle, PendingBundle, ToolBundles, explain, wait_a_little};

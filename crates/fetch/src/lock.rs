@@ -78,8 +78,7 @@ impl Lock {
         cache: Option<&Path>,
         has_to_be_there: bool,
     ) -> Result<Self, LockError> {
-        let user = || user_cache().map(|folder| folder.join("toolbond"));
-        let cache = cache.map(Path::to_owned).or_else(user).ok_or(LockError::NoCache)?;
+        let cache = cache.map(Path::to_owned).or_else(cache_folder).ok_or(LockError::NoCache)?;
         let failed = |source| LockError::File { path: path.to_owned(), source };
         if cache.exists() && !cache.is_dir() {
             let source = io::Error::other("not a folder");
@@ -209,15 +208,18 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-/// The folder for caches of this user.
-fn user_cache() -> Option<PathBuf> {
+
+/// The folder of Toolbond in the folder for caches of this user; `None` where there is none.
+#[must_use]
+pub fn cache_folder() -> Option<PathBuf> {
     let named = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let in_home = |name| env::home_dir().map(|home| home.join(name));
-    if cfg!(windows) {
+    let folder = if cfg!(windows) {
         named("LOCALAPPDATA")
     } else if cfg!(target_os = "macos") {
         in_home("Library/Caches")
     } else {
         named("XDG_CACHE_HOME").or_else(|| in_home(".cache"))
-    }
+    };
+    Some(folder?.join("toolbond"))
 }

@@ -15,6 +15,7 @@ use crate::http::{Client, Hosts, TrustError, UpstreamError};
 use crate::memory::MemoryLimit;
 use crate::process::{ProcessLimits, Processes};
 use crate::proxy::Proxy;
+use crate::results_file::{ResultsFile, ServerDigest};
 use crate::router::{Backend, Router, Routes};
 use crate::server::GuardedServer;
 use crate::status_page::StatusPage;
@@ -44,6 +45,7 @@ pub struct Fleet {
     watchdog: fn(u32) -> Option<Watchdog>,
     pub(crate) memory: Arc<MemoryLimit>,
     telemetry: Option<Telemetry>,
+    results: Option<ResultsFile>,
     pub(crate) state: Mutex<Configured>,
 }
 
@@ -93,10 +95,37 @@ impl Fleet {
             watchdog,
             memory,
             telemetry,
+            results: None,
             state: Mutex::new(state),
         };
         fleet.apply(config)?;
         Ok(fleet)
+    }
+
+    /// Remembers in `results` what is learned of output schemas.
+    #[must_use]
+    pub fn with_results_file(mut self, results: Option<ResultsFile>) -> Self {
+        self.results = results;
+        self.watch(&lock(&self.state).members);
+        self
+    }
+
+    /// Where it remembers that.
+    #[must_use]
+    pub fn results_file(&self) -> Option<&ResultsFile> {
+        self.results.as_ref()
+    }
+
+    /// Tells servers what is remembered of them.
+    fn watch(&self, members: &BTreeMap<String, Member>) {
+        let Some(results) = &self.results else { return };
+        for Member { config, backend, .. } in members.values() {
+            let of_command = || config.launch().as_ref().map(ServerDigest::of_command);
+            let digest = config.url.as_deref().map(ServerDigest::of_url).or_else(of_command);
+            if let Some(digest) = digest {
+                results.watch(backend.server(), digest);
+            }
+        }
     }
 
     /// The router that answers clients.
@@ -129,11 +158,13 @@ impl Fleet {
         } else {
             Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?
         };
-        if (config.listen, config.status) != (state.config.listen, state.config.status) {
-            let text = "configuration: changes of `listen` and `status` apply after a restart";
+        let fixed = |it: &Config| (it.listen, it.status, it.results_file.clone());
+        if fixed(&config) != fixed(&state.config) {
+            let text = "configuration: changes of `listen`, `status` and `results-file` apply after a restart";
             self.listener.on_event(Event::warning(text));
         }
         let members = self.members(&config, &state.members, &client)?;
+        self.watch(&members);
         state.client = client;
         let backends = members.iter().map(|(name, member)| (name.clone(), member.backend.clone()));
         self.router.set_routes(Routes::named(backends.collect(), hosts(&config)));

@@ -53,6 +53,11 @@ impl Configured {
         Self { process: Process::start(command), folder }
     }
 
+    /// The path of another file beside it.
+    pub fn path(&self, name: &str) -> String {
+        self.folder.join(name)
+    }
+
     /// Writes another text into the file.
     pub fn write(&self, text: &str) {
         self.folder.write("toolbond.toml", text);

@@ -3,12 +3,13 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolbond_contract::{
-    Finding, JudgeOptions, JudgedTools, RuleSelectionError, Selection, judge_tools,
+    Finding, JudgeOptions, JudgedTools, RuleSelectionError, Selection, Severity, judge_tools,
 };
 
 use crate::{
-    Effect, Evidence, Fix, Target,
+    Effect, Established, Evidence, Fix, Target,
     checks::{self, Tool},
+    feature::{output::OUTPUT_DIALECT, root::EMPTY_ROOT},
     fix, rules,
     target::check::{check_list, check_targets},
 };
@@ -122,12 +123,31 @@ impl From<Finding> for LintFinding {
 pub struct Impact {
     /// The name of the target.
     pub target: &'static str,
+    /// The other way in to the target with which it happens, by its name; `None` for the way that the target means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with: Option<&'static str>,
     /// What happens.
     pub effect: Effect,
     /// What the target does, in a few words.
     pub note: &'static str,
     /// How that is known.
     pub evidence: Evidence,
+}
+
+impl Impact {
+    /// How bad it is for most who use the target: what happens with another way in is an info, and what users report, or
+    /// what holds for some versions only, is a warning at most.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        let is_sure =
+            self.evidence.how != Established::Reported && self.evidence.versions.is_none();
+        let most = match self.with {
+            Some(_) => Severity::Info,
+            None if is_sure => Severity::Error,
+            None => Severity::Warning,
+        };
+        self.effect.severity().min(most)
+    }
 }
 
 /// Checks each tool of `list`, and the list. `list` is what [`judge_tools`] takes.
@@ -192,6 +212,11 @@ fn target_findings(tools: &[Tool<'_>], options: &LintOptions) -> Vec<LintFinding
         for mut found in check_targets(tool.value, &options.targets, server) {
             found.finding.index = tool.index;
             found.finding.tool = Some(tool.name().to_owned());
+            found.fix = match found.finding.rule {
+                rule if rule == OUTPUT_DIALECT.rule.id => fix::modern_output(tool),
+                rule if rule == EMPTY_ROOT.rule.id => fix::empty_properties(tool),
+                _ => None,
+            };
             findings.push(found);
         }
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Report;
 use crate::input;
+use crate::replace::replace;
 
 /// The version of the file.
 const VERSION: u32 = 1;
@@ -81,6 +82,6 @@ impl Baseline {
     /// Writes the file at `path`.
     pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = format!("{}\n", serde_json::to_string_pretty(self)?);
-        std::fs::write(path, text).with_context(|| path.display().to_string())
+        replace(path, text.as_bytes())
     }
 }

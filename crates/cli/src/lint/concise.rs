@@ -9,6 +9,9 @@ use crate::terminal::printable;
 /// Writes `report`.
 pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for (list, found) in report.new_findings() {
+        if !report.shows(found.severity()) {
+            continue;
+        }
         let place = match (&list.file, found.position) {
             (Some(file), Some((line, column))) => format!("{file}:{line}:{column}"),
             _ => list.name.clone(),
@@ -17,8 +20,8 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         let line = format!("{place}: {}{impacts}", found.finding.finding);
         writeln!(out, "{}", printable(&line))?;
     }
-    for entry in &report.stale {
-        writeln!(out, "{}", printable(&entry.to_string()))?;
+    for line in report.stale_lines() {
+        writeln!(out, "{}", printable(&line))?;
     }
     Ok(())
 }

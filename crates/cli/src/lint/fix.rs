@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Context as _;
+use std::path::Path;
+
 use toolbond_contract::Pointer;
 use toolbond_targets::LintReport;
 
@@ -10,6 +11,7 @@ use super::Linter;
 use super::text_edit;
 use crate::excerpt::Positions;
 use crate::input::{Source, Syntax};
+use crate::replace::replace;
 
 /// The most times that a file is fixed and checked again: a fix may make another one possible.
 const MAX_ROUNDS: usize = 16;
@@ -100,9 +102,8 @@ fn replace_documents(source: &Source, mut texts: BTreeMap<usize, String>) -> Str
     new
 }
 
-/// Writes the text of `source` back to its file.
-pub(crate) fn write_back(source: &Source) -> anyhow::Result<()> {
+/// Writes the text of `source` back to its file at `path`.
+pub(crate) fn write_back(source: &Source, path: &Path) -> anyhow::Result<()> {
     let mark = if source.has_mark { "\u{feff}" } else { "" };
-    std::fs::write(&source.name, format!("{mark}{}", source.text))
-        .with_context(|| source.name.clone())
+    replace(path, format!("{mark}{}", source.text).as_bytes())
 }

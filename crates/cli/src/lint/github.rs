@@ -14,6 +14,7 @@ use crate::terminal::printable;
 /// Writes `report`.
 pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let mut findings: Vec<_> = report.new_findings().collect();
+    findings.retain(|(_, found)| report.shows(found.severity()));
     findings.sort_by_key(|(_, found)| std::cmp::Reverse(found.severity()));
     for (list, found) in findings {
         let command = match found.severity() {
@@ -41,9 +42,8 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         }
         writeln!(out, "::{command} {}::{}", properties.join(","), data(&message))?;
     }
-    for entry in &report.stale {
-        let message = entry.to_string();
-        writeln!(out, "::error title=stale baseline::{}", data(&printable(&message)))?;
+    for line in report.stale_lines() {
+        writeln!(out, "::error title=stale baseline::{}", data(&printable(&line)))?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use toolbond_contract::Pointer;
 use toolbond_targets::{LintOptions, LintReport, compare_order, lint_tools};
 
+use super::call::check_results;
 use super::list::{LintedList, Reported};
 use super::text_edit::{self, Replacement};
 use crate::excerpt::Positions;
@@ -25,6 +26,8 @@ impl Linter<'_> {
         let LintReport { judged, tools, findings, .. } =
             self.report(document.value.take(), &document.name)?;
         let mut findings: Vec<_> = findings.into_iter().chain(order).map(Reported::new).collect();
+        let results = &document.results;
+        findings.extend(check_results(results, &tools, &judged.contracts, self.options));
         if let Some(text) = document.text.filter(|_| !findings.is_empty()) {
             let positions = Positions::parse(&document.source, text, document.line);
             locate(&positions, text, &judged.at, &mut findings);

@@ -111,6 +111,7 @@ fn fingerprint(finding: &LintFinding) -> String {
     let mut effects: Vec<_> = finding
         .impacts
         .iter()
+        .filter(|impact| impact.with.is_none())
         .map(|impact| format!("{}={}", impact.target, impact.effect))
         .collect();
     effects.sort_unstable();

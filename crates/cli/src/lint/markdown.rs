@@ -72,8 +72,8 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         write_rest(findings.len(), out)?;
         writeln!(out)?;
     }
-    for entry in &report.stale {
-        writeln!(out, "- {}", cell(&entry.to_string()))?;
+    for line in report.stale_lines() {
+        writeln!(out, "- {}", cell(&line))?;
     }
     writeln!(out, "`toolbond explain RULE` explains a rule.")
 }

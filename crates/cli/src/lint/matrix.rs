@@ -14,6 +14,9 @@ use crate::terminal::{BAD, DIM, printable};
 /// The most rows, unless all are asked for.
 const MAX_ROWS: usize = 40;
 
+/// The most columns that stand apart.
+const MANY_COLUMNS: usize = 24;
+
 /// The most characters of a name.
 const MAX_NAME: usize = 30;
 
@@ -116,7 +119,7 @@ impl Matrix {
             let row = rows.entry(index).or_insert_with(|| vec![None; columns.len() + 1]);
             let impacts = &reported.finding.impacts;
             let mut put = |column: usize, cell| row[column] = row[column].max(Some(cell));
-            for impact in impacts {
+            for impact in impacts.iter().filter(|impact| impact.with.is_none()) {
                 if let Some(column) = columns.iter().position(|name| *name == impact.target) {
                     put(column + 1, Cell::Effect(impact.effect));
                 }
@@ -194,21 +197,24 @@ impl Matrix {
 
     fn write_rows(&self, rows: &[Row], out: &mut impl Write) -> io::Result<()> {
         let columns = self.used_columns(rows);
+        // A line has at most 100 columns.
+        let gap = if columns.len() > MANY_COLUMNS { "" } else { " " };
         let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
         for (step, column) in columns.iter().enumerate() {
-            let bars = "│ ".repeat(step);
+            let bars = format!("│{gap}").repeat(step);
             writeln!(out, "  {:width$}  {DIM}{bars}{}{DIM:#}", "", self.columns[*column])?;
         }
         for (name, row) in rows {
-            write!(out, "  {name:width$} ")?;
+            write!(out, "  {name:width$} {}", if gap.is_empty() { " " } else { "" })?;
             let last = columns.iter().rposition(|column| row[*column].is_some());
             for column in columns.iter().take(last.map_or(0, |last| last + 1)) {
+                write!(out, "{gap}")?;
                 match row[*column] {
                     Some(cell) => {
                         let style = cell.style();
-                        write!(out, " {style}{}{style:#}", cell.symbol())?;
+                        write!(out, "{style}{}{style:#}", cell.symbol())?;
                     }
-                    None => write!(out, "  ")?,
+                    None => write!(out, " ")?,
                 }
             }
             writeln!(out)?;

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use toolbond_schema::{Limits, Options, Schema, Verdict};
 
 use crate::exit::Exit;
@@ -13,8 +14,8 @@ use crate::terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolbond check --schema weather.schema.json call.json
-  toolbond check --schema weather.schema.json            check the schema itself
+  toolbond check weather.schema.json call.json
+  toolbond check weather.schema.json                     check the schema itself
   toolbond check --schema s.yaml calls.jsonl --format concise
   cat call.json | toolbond check --schema s.json - --fuel 100000
 
@@ -30,13 +31,14 @@ Exit code 0: all values are valid; 1: a value is invalid or unfinished, or the s
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
-    /// The schema: a JSON or YAML file, or `-` for standard input
+    /// The schema: a JSON or YAML file, or `-` for standard input. Without this option it is the first FILE
     #[arg(long, value_name = "FILE")]
-    schema: PathBuf,
+    schema: Option<PathBuf>,
 
-    /// The values to validate; without any, only the schema is checked
-    #[arg(value_name = "INSTANCE")]
-    instances: Vec<PathBuf>,
+    /// The schema, unless `--schema` names it, and the values to validate; without any, only the schema is
+    /// checked
+    #[arg(value_name = "FILE", required_unless_present = "schema")]
+    files: Vec<PathBuf>,
 
     /// How results are written
     #[arg(long, value_enum, default_value_t)]
@@ -59,12 +61,13 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let stdin = |path: &PathBuf| usize::from(path.as_os_str() == "-");
-        if stdin(&self.schema) + self.instances.iter().map(stdin).sum::<usize>() > 1 {
+        let mut files = self.schema.iter().chain(&self.files);
+        if files.clone().filter(|path| path.as_os_str() == "-").count() > 1 {
             anyhow::bail!("`-` appears more than once; standard input can be read only once");
         }
         let mut report = Report::new(self.format, anstream::stdout().lock());
-        let source = Source::read(&self.schema)?;
+        let schema = files.next().context("no schema")?;
+        let source = Source::read(schema)?;
         let document = source.document()?;
         let schema = match self.options().compile(&document.value) {
             Ok(schema) => schema,
@@ -73,12 +76,12 @@ impl Check {
                 return Ok(Exit::Findings);
             }
         };
-        if self.instances.is_empty() {
+        if files.clone().next().is_none() {
             report.write_admitted(&document, &schema)?;
             return Ok(Exit::Clean);
         }
         let mut tally = Tally::default();
-        for path in &self.instances {
+        for path in files {
             match Source::read(path) {
                 Ok(source) => tally.check(&schema, &source, &mut report)?,
                 Err(error) => tally.fail(&error),

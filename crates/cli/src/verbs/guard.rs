@@ -14,7 +14,8 @@ use toolbond_guard::config::{self, Config, Terms};
 use toolbond_guard::http::{Client, Hosts};
 use toolbond_guard::{
     Backend, Deployment, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
-    Processes, Proxy, Router, Routes, Settings, StatusPage, stdio,
+    Processes, Proxy, ResultsFile, ResultsPlace, Router, Routes, ServerDigest, Settings,
+    StatusPage, stdio,
 };
 use toolbond_listen::shutdown_signal_then_exit;
 
@@ -90,6 +91,16 @@ pub(crate) struct Guard {
     #[arg(long, value_name = "FILE", requires = "allow_fetch", help_heading = "Contract")]
     fetch_lock: Option<PathBuf>,
 
+    /// Remember in this file what was learned of output schemas that servers break, or `none` (default:
+    /// `toolbond/results-1.json` in the cache folder of the user). It has digests of servers and tools, places in
+    /// schemas and kinds of keywords, and nothing of a result
+    #[arg(long, value_name = "FILE", help_heading = "Contract")]
+    results_file: Option<ResultsPlace>,
+
+    /// Delete the file of `--results-file` and exit
+    #[arg(long, conflicts_with_all = ["command", "upstream", "listen", "check_config"], help_heading = "Contract")]
+    forget: bool,
+
     /// Limit the memory of all messages in flight and the values parsed from them (default: 512 MiB)
     #[arg(long, value_name = "BYTES", help_heading = "Contract")]
     max_memory: Option<usize>,
@@ -132,6 +143,9 @@ impl Guard {
             writeln!(anstream::stdout().lock(), "{:#}", Config::json_schema())?;
             return Ok(Exit::Clean);
         }
+        if self.forget {
+            return self.forget();
+        }
         toolbond_guard::compile_metaschemas();
         if self.command.is_empty() && self.upstream.is_none() {
             let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
@@ -144,13 +158,52 @@ impl Guard {
             return self.guard_fleet(path);
         }
         let observability = Observability::open(self.log);
-        let served = match (&self.upstream, self.listen) {
-            (Some(url), Some(listen)) => self.guard_upstream(url, listen, &observability),
-            (_, Some(listen)) => self.guard_command(listen, &observability),
-            _ => self.guard_stdio(&observability),
+        let results = open_results(self.results_place(None), &observability);
+        let remember = |server: &GuardedServer, digest| {
+            if let Some(results) = &results {
+                results.watch(server, digest);
+            }
         };
+        let served = match (&self.upstream, self.listen) {
+            (Some(url), Some(listen)) => {
+                self.guard_upstream(url, listen, &observability, &remember)
+            }
+            (_, Some(listen)) => self.guard_command(listen, &observability, &remember),
+            _ => self.guard_stdio(&observability, &remember),
+        };
+        if let Some(results) = &results {
+            results.save();
+        }
         observability.close();
         served
+    }
+
+    /// Where it is remembered what was learned, if not `configured` otherwise.
+    fn results_place(&self, configured: Option<ResultsPlace>) -> ResultsPlace {
+        self.results_file.clone().or(configured).unwrap_or_else(ResultsPlace::in_cache)
+    }
+
+    /// Deletes what is remembered, and says so.
+    fn forget(&self) -> anyhow::Result<Exit> {
+        let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
+        let is_configured = self.config.is_some() || path.exists();
+        let place = match &self.results_file {
+            None if is_configured => self.results_place(Config::read_results_file(path)?),
+            _ => self.results_place(None),
+        };
+        let Some(path) = place.path() else {
+            anyhow::bail!("there is no results file: `none` is set, or there is no cache folder");
+        };
+        let name = path.display();
+        let forgotten = ResultsFile::forget(path).with_context(|| name.to_string())?;
+        let text = match forgotten.map(|forgotten| forgotten.tools) {
+            None => format!("nothing is remembered: {name} does not exist"),
+            Some(None) => format!("deleted {name}, which could not be read"),
+            Some(Some(1)) => format!("deleted {name}: 1 tool"),
+            Some(Some(tools)) => format!("deleted {name}: {tools} tools"),
+        };
+        writeln!(anstream::stdout().lock(), "{text}")?;
+        Ok(Exit::Clean)
     }
 
     fn settings(&self) -> Settings {
@@ -200,16 +253,21 @@ impl Guard {
     }
 
     /// Guards a server on standard input and output.
-    fn guard_stdio(&self, observability: &Observability) -> anyhow::Result<Exit> {
-        let memory = self.memory();
+    fn guard_stdio(
+        &self,
+        observability: &Observability,
+        remember: Remember<'_>,
+    ) -> anyhow::Result<Exit> {
+        let (launch, memory) = (self.launch()?, self.memory());
         let guarded = self.server(&server_name(&self.command), &memory, observability)?;
+        remember(&guarded, ServerDigest::of_command(&launch));
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
             let servers = vec![Arc::clone(&guarded)];
             let page = StatusPage::new(servers, self.hosts(), Arc::clone(&memory));
             serve_status(self.status, Arc::new(page), &observability.log)?;
             let client = stdio::standard();
-            anyhow::Ok(stdio::serve(self.launch()?, client, guarded, memory).await?)
+            anyhow::Ok(stdio::serve(launch, client, guarded, memory).await?)
         });
         // The thread that reads standard input only ends with the input.
         runtime.shutdown_background();
@@ -222,12 +280,14 @@ impl Guard {
         url: &str,
         listen: SocketAddr,
         observability: &Observability,
+        remember: Remember<'_>,
     ) -> anyhow::Result<Exit> {
         let client = Client::new(self.ca_file.as_deref())?;
         // The query may hold a key.
         let shown = url.split('?').next().unwrap_or_default();
         let memory = self.memory();
         let server = self.server(shown, &memory, observability)?;
+        remember(&server, ServerDigest::of_url(url));
         let proxy = Proxy::new(url, client, server, Arc::clone(&memory))?;
         let what = format!("{} for {shown}", proxy.path());
         self.serve_one(Backend::Proxy(Arc::new(proxy)), memory, listen, &what, &observability.log)
@@ -249,12 +309,14 @@ impl Guard {
         &self,
         listen: SocketAddr,
         observability: &Observability,
+        remember: Remember<'_>,
     ) -> anyhow::Result<Exit> {
         let launch = self.launch()?;
         launch.check()?;
         let name = server_name(&self.command);
         let (limits, memory) = (ProcessLimits::default(), self.memory());
         let server = self.server(&name, &memory, observability)?;
+        remember(&server, ServerDigest::of_command(&launch));
         let processes = Processes::new(launch, limits, server, Arc::clone(&memory));
         let backend = Backend::Processes(Arc::new(processes));
         self.serve_one(backend, memory, listen, &format!("/mcp for {name}"), &observability.log)
@@ -311,9 +373,11 @@ impl Guard {
         let status = self.status.or(config.status);
         let names = config.server_names().map(str::to_owned).collect::<Vec<_>>();
         let (listener, telemetry) = (observability.listener(None), observability.telemetry.clone());
+        let results = open_results(self.results_place(config.results_file.clone()), observability);
         let fleet = Fleet::new(config, listener, start_watchdog, self.memory(), telemetry)?;
-        let fleet = Arc::new(fleet);
-        runtime()?.block_on(async {
+        let fleet = Arc::new(fleet.with_results_file(results));
+        let saved = Arc::clone(&fleet);
+        let served = runtime()?.block_on(async {
             serve_status(status, Arc::clone(fleet.status_page()), log)?;
             let (listener, address) = bind(listen)?;
             for name in names {
@@ -330,8 +394,20 @@ impl Guard {
             });
             router.serve(listener, end).await;
             Ok(Exit::Clean)
-        })
+        });
+        if let Some(results) = saved.results_file() {
+            results.save();
+        }
+        served
     }
+}
+
+/// Remembers what is learned of a server.
+type Remember<'a> = &'a dyn Fn(&GuardedServer, ServerDigest);
+
+fn open_results(place: ResultsPlace, observability: &Observability) -> Option<ResultsFile> {
+    let path = place.path()?.to_owned();
+    Some(ResultsFile::open(path, observability.listener(None)))
 }
 
 /// One thread forwards messages: handing a call to another thread takes longer than most checks.

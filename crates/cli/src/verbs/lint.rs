@@ -1,17 +1,20 @@
 //! `toolbond lint`: checks tool lists, and says what becomes of each tool at each target.
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use serde::de::IgnoredAny;
 
+use toolbond_guard::live::Calls;
+
+use crate::diff::unified;
 use crate::exit::Exit;
 use crate::input::{Document, Source, Syntax};
 use crate::lint::{
-    Baseline, Fixed, Input, LintFormat, Linter, Report, Settings, SettingsArgs, expand, fix_source,
-    is_tool_list, note_skipped, write_back,
+    Baseline, CallOptions, Detail, Fixed, Input, LintFormat, Linter, Report, Settings,
+    SettingsArgs, expand, fix_source, is_tool_list, note_skipped, plural, write_back,
 };
 use crate::live::{self, LiveOptions};
 use crate::terminal;
@@ -23,7 +26,10 @@ Examples:
   toolbond lint -- npx -y @modelcontextprotocol/server-everything
   toolbond lint https://tools.example/mcp --header 'Authorization: Bearer …'
   toolbond lint --target gemini,openai-strict tools.json
+  toolbond lint --call 'search={\"query\":\"x\"}' -- node server.js
   toolbond lint --fix tools.json                   rewrite what has one right form
+  toolbond lint --diff tools.json                  show what that would change
+  toolbond lint --statistics schemas/              how often each rule is broken
   toolbond lint --format sarif tools.json > lint.sarif
   toolbond lint --baseline known.json --write-baseline tools.json
   toolbond explain external-ref                    explain a rule
@@ -41,7 +47,6 @@ Exit code 0: nothing that `--fail-on` names; 1: findings; 2: wrong usage or unre
 /// live server on standard input and output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub(crate) struct Lint {
     /// The lists: JSON or YAML files, folders, `-` for standard input, or URLs of live servers
     #[arg(value_name = "FILE|DIR|URL", default_value = "-", conflicts_with = "command")]
@@ -54,29 +59,61 @@ pub(crate) struct Lint {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// How findings are written
-    #[arg(long, value_enum, default_value_t)]
-    format: LintFormat,
-
-    /// Write what `--format full` leaves out: infos, and all places of a rule
-    #[arg(long)]
-    verbose: bool,
+    #[command(flatten)]
+    writing: Writing,
 
     /// Rewrite files where that does not change what a schema accepts. The rest of a file stays byte for
     /// byte. A list on standard input is written to standard output
     #[arg(long, conflicts_with = "kept")]
     fix: bool,
 
+    /// Show what `--fix` would change, as a patch, and change nothing. Exit code 1 if it would change
+    /// something
+    #[arg(long, conflicts_with_all = ["kept", "write_baseline", "statistics"])]
+    diff: bool,
+
     /// Create or update the file of `--baseline` with the findings that fail the check
     #[arg(long)]
     write_baseline: bool,
 
+    #[command(flatten)]
+    live: LiveOptions,
+
+    #[command(flatten)]
+    calls: CallOptions,
+}
+
+/// What is written, and how.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
+struct Writing {
+    /// How findings are written
+    #[arg(long, value_enum, default_value_t)]
+    format: LintFormat,
+
+    /// Write what formats for people leave out: infos, and all places of a rule
+    #[arg(long, conflicts_with = "quiet")]
+    verbose: bool,
+
+    /// Write only what fails the check, and nothing if nothing does
+    #[arg(long, short)]
+    quiet: bool,
+
+    /// Write how often each rule is broken, in place of the findings
+    #[arg(long, conflicts_with = "format")]
+    statistics: bool,
+
     /// Write the lists with the tools that are kept to standard output, and findings to standard error
     #[arg(long)]
     kept: bool,
+}
 
-    #[command(flatten)]
-    live: LiveOptions,
+/// What becomes of safe fixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fixes {
+    None,
+    Shown,
+    Written,
 }
 
 /// What a run has come to.
@@ -85,6 +122,10 @@ struct Run<'a> {
     report: Report,
     skipped: Vec<String>,
     fixed: Vec<(String, Fixed)>,
+    /// How many files `--fix` would change.
+    differ: usize,
+    fixes: Fixes,
+    is_quiet: bool,
     exit: Exit,
 }
 
@@ -97,10 +138,20 @@ impl Lint {
         if self.write_baseline && settings.baseline.is_none() {
             bail!("--write-baseline needs --baseline FILE, or `baseline` in `[lint]`");
         }
-        let mut run = Run::new(&settings, self.kept, self.verbose);
+        let is_live = |path: &PathBuf| live::as_url(path).is_some();
+        let calls = self.calls.calls();
+        if !calls.calls.is_empty() && self.command.is_empty() && !self.lists.iter().all(is_live) {
+            bail!("--call is for live servers: a URL, or `-- COMMAND`");
+        }
+        let fixes = match (self.diff, self.fix) {
+            (true, _) => Fixes::Shown,
+            (false, true) => Fixes::Written,
+            (false, false) => Fixes::None,
+        };
+        let mut run = Run::new(&settings, &self.writing, fixes);
         if self.command.is_empty() {
             for input in expand(&self.lists) {
-                if let Err(error) = input.and_then(|input| run.lint(input, self.fix, &self.live)) {
+                if let Err(error) = input.and_then(|input| run.lint(input, &self.live, &calls)) {
                     if live::is_interrupted(&error) {
                         return Err(error);
                     }
@@ -108,16 +159,22 @@ impl Lint {
                     run.exit = Exit::Failed;
                 }
             }
-        } else if self.fix {
+        } else if fixes != Fixes::None {
             bail!("--fix changes files, not live servers");
         } else {
-            let document = self.live.fetch_from_command(&self.command)?;
+            let document = self.live.fetch_from_command(&self.command, &calls)?;
             run.report.lists.push(run.linter.lint(document)?);
         }
-        note_skipped(&run.skipped);
+        if !run.is_quiet {
+            note_skipped(&run.skipped);
+        }
+        if fixes == Fixes::Shown {
+            let exit = if run.differ > 0 { Exit::Findings } else { Exit::Clean };
+            return Ok(exit.max(run.exit));
+        }
         let uses_stdout =
-            self.kept || (self.fix && self.lists.iter().any(|p| p.as_os_str() == "-"));
-        run.finish(&settings, self.format, self.write_baseline, uses_stdout)
+            self.writing.kept || (self.fix && self.lists.iter().any(|p| p.as_os_str() == "-"));
+        run.finish(&settings, self.writing.format, self.write_baseline, uses_stdout)
     }
 }
 
@@ -134,34 +191,51 @@ fn with_command_hint(error: anyhow::Error, path: &Path) -> anyhow::Error {
 }
 
 impl<'a> Run<'a> {
-    fn new(settings: &'a Settings, kept: bool, verbose: bool) -> Self {
+    fn new(settings: &'a Settings, writing: &Writing, fixes: Fixes) -> Self {
+        let detail = match (writing.quiet, writing.verbose) {
+            (true, _) => Detail::Quiet,
+            (false, true) => Detail::Verbose,
+            (false, false) => Detail::Normal,
+        };
         let report = Report {
             targets: settings.targets.clone(),
             fail_on: settings.fail_on,
-            verbose,
+            detail,
+            statistics: writing.statistics,
+            has_baseline: settings.baseline.is_some(),
             ..Report::default()
         };
-        let linter = Linter { options: &settings.options, keeps_list: kept };
-        Self { linter, report, skipped: Vec::new(), fixed: Vec::new(), exit: Exit::Clean }
+        Self {
+            linter: Linter { options: &settings.options, keeps_list: writing.kept },
+            report,
+            skipped: Vec::new(),
+            fixed: Vec::new(),
+            differ: 0,
+            fixes,
+            is_quiet: writing.quiet,
+            exit: Exit::Clean,
+        }
     }
 
     /// Checks one input.
-    fn lint(&mut self, input: Input, fixes: bool, live: &LiveOptions) -> anyhow::Result<()> {
+    fn lint(&mut self, input: Input, live: &LiveOptions, calls: &Calls) -> anyhow::Result<()> {
         match input {
-            Input::Url(url) if fixes => bail!("{url}: --fix changes files, not live servers"),
+            Input::Url(url) if self.fixes != Fixes::None => {
+                bail!("{url}: --fix changes files, not live servers")
+            }
             Input::Url(url) => {
-                let document = live.fetch_from_url(&url)?;
+                let document = live.fetch_from_url(&url, calls)?;
                 self.report.lists.push(self.linter.lint(document)?);
             }
             Input::File(path) => {
                 let source =
                     Source::read(&path).map_err(|error| with_command_hint(error, &path))?;
-                self.lint_source(source, fixes)?;
+                self.lint_source(source, &path)?;
             }
             Input::InFolder(path) => {
                 let name = path.display().to_string();
                 match Source::read(&path).ok().filter(holds_tool_lists) {
-                    Some(source) => self.lint_source(source, fixes)?,
+                    Some(source) => self.lint_source(source, &path)?,
                     None => self.skipped.push(name),
                 }
             }
@@ -169,18 +243,25 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn lint_source(&mut self, mut source: Source, fixes: bool) -> anyhow::Result<()> {
-        if fixes {
+    fn lint_source(&mut self, mut source: Source, path: &Path) -> anyhow::Result<()> {
+        if self.fixes != Fixes::None {
             let before = source.text.clone();
             let applied = fix_source(&mut source, &self.linter)?;
-            self.fixed.extend(applied.into_iter().map(|one| (source.name.clone(), one)));
+            if self.fixes == Fixes::Shown {
+                self.differ += usize::from(source.text != before);
+                return Ok(write_diff(&source.name, &before, &source.text)?);
+            }
             if source.syntax == Syntax::Guess {
                 write!(io::stdout().lock(), "{}", source.text)?;
             } else if source.text != before {
-                write_back(&source)?;
+                write_back(&source, path)?;
             }
+            // Only now it is true.
+            self.fixed.extend(applied.into_iter().map(|one| (source.name.clone(), one)));
         }
-        self.report.offers_fix |= matches!(source.syntax, Syntax::Json | Syntax::JsonLines);
+        if matches!(source.syntax, Syntax::Json | Syntax::JsonLines) {
+            self.report.fixable.push(source.name.clone());
+        }
         for document in source.documents() {
             let linted = document
                 .map_err(|error| with_hint(error, &source))
@@ -213,8 +294,8 @@ impl<'a> Run<'a> {
         }
         self.say_fixed();
         if !format.has_stale_entries() {
-            for entry in &self.report.stale {
-                terminal::print_error(&anyhow::anyhow!("{entry}"));
+            for line in self.report.stale_lines() {
+                terminal::print_error(&anyhow::anyhow!("{line}"));
             }
         }
         if self.report.lists.is_empty() && self.exit == Exit::Failed {
@@ -235,17 +316,37 @@ impl<'a> Run<'a> {
     }
 
     fn say_fixed(&self) {
+        if self.is_quiet {
+            return;
+        }
         for (name, Fixed { rule, tool, title }) in &self.fixed {
             terminal::print_fixed(&format!("{name}: {tool}: {title} ({rule})"));
         }
     }
 }
 
+/// Writes the difference of two texts to standard output: as it is to a file, without what controls a terminal to one.
+fn write_diff(name: &str, before: &str, after: &str) -> io::Result<()> {
+    let diff = unified(name, before, after);
+    let mut out = io::stdout().lock();
+    if !out.is_terminal() {
+        return out.write_all(diff.as_bytes());
+    }
+    for line in diff.lines() {
+        let cells: Vec<_> = line.split('\t').map(terminal::printable).collect();
+        writeln!(out, "{}", cells.join("\t"))?;
+    }
+    Ok(())
+}
+
 fn write_baseline(report: &Report, path: &Path) -> anyhow::Result<()> {
     let baseline = Baseline::of(report);
     baseline.write(path)?;
-    let count = baseline.findings.len();
-    terminal::print_note(&format!("{}: wrote {count} known findings", path.display()));
+    let count = plural(baseline.findings.len(), "known finding");
+    terminal::print_note(&format!(
+        "{}: wrote {count}; `--write-baseline` updates them",
+        path.display()
+    ));
     Ok(())
 }
 

@@ -43,8 +43,12 @@ fn write_list(out: &mut impl Write) -> io::Result<()> {
 
 fn write_page(target: &Target, out: &mut impl Write) -> io::Result<()> {
     let mut sources = Sources::default();
-    let Target { name, title, kind, about, .. } = target;
-    writeln!(out, "# {name}\n\n{title} ({kind})\n\n{about}")?;
+    let Target { name, title, kind, way, about, .. } = target;
+    writeln!(out, "# {name}\n\n{title} ({kind})\n\n{about}\n\nThe way in: {way}.")?;
+    if !target.others.is_empty() {
+        let others: Vec<_> = target.others.iter().map(|other| other.name).collect();
+        writeln!(out, "Other ways in, which are targets of their own: {}.", others.join(", "))?;
+    }
     let NameForm { effect, evidence, .. } = &target.names;
     let source = if target.names.accepts_any() { String::new() } else { sources.number(evidence) };
     writeln!(out, "\n## Names\n\n{}.", name_form(&target.names))?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use serde_json::Value;
 use toolbond_contract::{JudgeOptions, Policy, judge_tools};
+use toolbond_guard::live::Calls;
 use toolbond_targets::{target, view_tools};
 
 use crate::exit::Exit;
@@ -78,11 +79,11 @@ impl View {
 
     fn read(&self) -> anyhow::Result<(String, Value)> {
         if !self.command.is_empty() {
-            let document = self.live.fetch_from_command(&self.command)?;
+            let document = self.live.fetch_from_command(&self.command, &Calls::default())?;
             return Ok((document.name, document.value));
         }
         if let Some(url) = live::as_url(&self.list) {
-            return Ok((url.to_owned(), self.live.fetch_from_url(url)?.value));
+            return Ok((url.to_owned(), self.live.fetch_from_url(url, &Calls::default())?.value));
         }
         let is_stdin = self.list == Path::new("-");
         let name = if is_stdin { "stdin".to_owned() } else { self.list.display().to_string() };

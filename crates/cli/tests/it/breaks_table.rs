@@ -119,7 +119,7 @@ fn scalars(value: &Value) -> Vec<String> {
 pub(crate) struct Page(String);
 
 const START: &str = "<!-- table -->\n";
-const END: &str = "<!-- /table -->";
+const END: &str = "<!-- end of the table -->";
 
 impl Page {
     fn path() -> PathBuf {

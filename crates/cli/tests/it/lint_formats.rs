@@ -101,7 +101,7 @@ fn sarif_of_a_live_server_is_valid_by_its_schema() {
     for result in results {
         assert!(result["locations"][0].get("physicalLocation").is_none());
         let name = &result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"];
-        assert!(name.as_str().unwrap().starts_with(server[0]), "{name}");
+        assert!(name.as_str().unwrap().starts_with("toolbond-demo/"), "{name}");
     }
 }
 
@@ -167,7 +167,9 @@ fn junit_is_read_by_junitparser() {
 fn annotations_are_those_of_actions_core() {
     let written = lint("github");
     let annotations: Vec<_> = written.lines().map(annotation).collect();
-    assert_eq!(annotations.len(), findings().len());
+    let findings = findings();
+    let shown = findings.iter().filter(|(_, finding)| finding["severity"] != "info");
+    assert_eq!(annotations.len(), shown.count());
     let node = peers::command("readers/annotations.mjs");
     let theirs = output_of(node, &json!(annotations).to_string());
     assert_eq!(written, theirs);

@@ -66,6 +66,8 @@ mod guard_peers;
 mod guard_process;
 #[cfg(unix)]
 mod guard_repairs;
+#[cfg(unix)]
+mod guard_results_file;
 mod guard_sse;
 mod guard_stalls;
 mod guard_tls;
@@ -74,8 +76,15 @@ mod guard_views;
 mod inspector;
 #[cfg(unix)]
 mod lint;
+mod lint_bounds;
+#[cfg(unix)]
+mod lint_call;
 mod lint_fix;
 mod lint_formats;
+#[cfg(target_os = "linux")]
+mod lint_screens;
+#[cfg(target_os = "linux")]
+mod lint_writes;
 #[cfg(unix)]
 mod messages;
 mod pairs;

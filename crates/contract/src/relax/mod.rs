@@ -102,6 +102,13 @@ impl Relaxation {
     }
 }
 
+/// Steps for one schema, such as those that two guards found.
+impl FromIterator<Step> for Relaxation {
+    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+        Self { steps: steps.into_iter().collect() }
+    }
+}
+
 /// The map of a schema that can be changed.
 fn map(schema: &Value) -> Option<SchemaMap<'_>> {
     bounds::check(schema, "", bounds::MAX_DEPTH).ok()?;

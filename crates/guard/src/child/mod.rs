@@ -7,6 +7,7 @@ mod stderr;
 mod watchdog;
 
 pub use self::launch::Launch;
+pub(crate) use self::process::SAYS;
 pub use self::process::{Child, StartError};
 pub use self::watchdog::Watchdog;
 #[cfg(unix)]

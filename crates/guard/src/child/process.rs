@@ -14,6 +14,9 @@ use super::stderr::Stderr;
 /// How long a server may take to end after its input is closed, and after a signal.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// What stands before the last line of a server in [`Child::describe_end`].
+pub(crate) const SAYS: &str = "its last line on stderr: ";
+
 /// The number of SIGTERM.
 const TERMINATE: i32 = 15;
 
@@ -88,7 +91,7 @@ impl Child {
     /// How it ended, for an error or the log: its exit status and its last line on standard error.
     pub(crate) fn describe_end(&self, status: ExitStatus) -> String {
         match self.stderr.as_ref().and_then(Stderr::last_line) {
-            Some(line) => format!("{status}; its last line on stderr: {line}"),
+            Some(line) => format!("{status}; {SAYS}{line}"),
             None => status.to_string(),
         }
     }

@@ -19,6 +19,7 @@ use super::lint::LintConfig;
 use super::terms::{Terms, ToolTerms};
 use crate::child::Launch;
 use crate::http::parse_upstream;
+use crate::results_file::ResultsPlace;
 use toolbond_guard_core::settings::{Deployment, Settings};
 
 /// The most bytes of a configuration file.
@@ -57,6 +58,11 @@ pub struct Config {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub status: Option<SocketAddr>,
+    /// The file that remembers what the guard learned of output schemas, relative to the folder of this file, or `none`
+    /// (default: `toolbond/results-1.json` in the cache folder of the user). `toolbond ext-proc` remembers nothing.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub results_file: Option<ResultsPlace>,
     /// Host names to accept in `Host` and `Origin`, beside `localhost` and its addresses.
     #[serde(default)]
     pub(crate) allow_hosts: Vec<String>,
@@ -200,6 +206,7 @@ impl Config {
         if let Some(file) = &mut config.ca_file {
             *file.get_mut() = folder.join(file.get_ref());
         }
+        config.results_file = config.results_file.map(|place| place.within(folder));
         if let Some(fetch) = &config.fetch {
             let ca_file = config.ca_file.as_ref().map(|file| &**file.get_ref());
             config.policy = fetch.get_ref().policy(folder, ca_file).map_err(|wrong| {
@@ -223,6 +230,17 @@ impl Config {
             }
         }
         Ok(config)
+    }
+
+    /// Reads the results file that the file at `path` names. The servers in the file are not looked at.
+    ///
+    /// Fails if the file cannot be read, is longer than 1 MiB, is not TOML, or has unknown keys or values.
+    pub fn read_results_file(path: &Path) -> Result<Option<ResultsPlace>, ConfigError> {
+        let text = read_text(path)?;
+        let config: Self =
+            toml::from_str(&text).map_err(|error| ConfigError::toml(path, &text, &error))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Ok(config.results_file.map(|place| place.within(folder)))
     }
 
     /// The settings of the server `name`, whose clients are on HTTP.

@@ -3,21 +3,23 @@
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method};
 use serde_json::Value;
 
+use super::call::Calls;
 use super::list::{Listed, LiveServer, NATURAL, Opening, ToolsError, list};
 use crate::http::answer::read_answer;
 use crate::http::respond::full;
 use crate::http::{Client, HttpServer, UpstreamError, parse_upstream};
 use crate::runtime::pool::JobPool;
+use toolbond_contract::headers::{PREFIX, encode, param_headers};
 use toolbond_guard_core::message::Id;
 use toolbond_guard_core::settings::MAX_MESSAGE;
 
 const SESSION: &str = "mcp-session-id";
 
-/// Fetches all tools of the server at `url`, with `headers` in every request. Ends the session that it
+/// Fetches all tools of the server at `url` and makes `calls`, with `headers` in every request. Ends the session that it
 /// opened, if any.
 ///
 /// Fails at once if `url` is not an `http` or `https` URL. Use the future with a timeout: a server may
@@ -26,11 +28,12 @@ pub fn tools(
     client: Client,
     url: &str,
     headers: HeaderMap,
+    calls: Calls,
 ) -> Result<LocalBoxFuture<'static, Result<Listed, ToolsError>>, UpstreamError> {
     let server = HttpServer { url: parse_upstream(url)?, client };
     let mut remote = LiveHttp::new(server, headers);
     Ok(Box::pin(async move {
-        let tools = list(&mut remote, Opening::Initialize).await;
+        let tools = list(&mut remote, Opening::Initialize, &calls).await;
         remote.close().await;
         tools
     }))
@@ -98,6 +101,27 @@ impl LiveServer for LiveHttp {
 
     async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError> {
         self.send(Method::POST, notification.to_string()).await.map(drop)
+    }
+
+    fn set_call(&mut self, tool: &str, arguments: &Value, schema: &Value) {
+        if !self.headers.contains_key("mcp-method") {
+            return;
+        }
+        // What the call before it had.
+        let of_params = |name: &HeaderName| name.as_str().starts_with(&PREFIX.to_ascii_lowercase());
+        let old: Vec<_> = self.headers.keys().filter(|name| of_params(name)).cloned().collect();
+        for name in old {
+            self.headers.remove(name);
+        }
+        let params = param_headers(schema, Some(arguments));
+        let params = params.into_iter().filter_map(|it| Some((it.name, encode(it.value?)?)));
+        let tool = encode(&tool.into()).unwrap_or_default();
+        for (name, value) in params.chain([("mcp-name".to_owned(), tool)]) {
+            let name = HeaderName::try_from(name.to_ascii_lowercase());
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
+                self.headers.insert(name, value);
+            }
+        }
     }
 
     fn set_revision(&mut self, revision: &str) {

@@ -4,6 +4,8 @@ use std::io;
 
 use serde_json::{Value, json};
 
+use super::call::{CallError, Calls, call};
+use crate::child::SAYS;
 use toolbond_guard_core::conversation::{Endless, MAX_PAGES, Pages};
 use toolbond_guard_core::message::Id;
 
@@ -26,8 +28,13 @@ pub enum ToolsError {
         status: hyper::StatusCode,
     },
     /// The server ended.
-    #[error("the server ended before it answered `{0}`")]
-    Ended(&'static str),
+    #[error("the server ended before it answered `{method}`{}", how.as_ref().map_or_else(String::new, |how| format!(": {how}")))]
+    Ended {
+        /// The method of the request.
+        method: &'static str,
+        /// Its exit status, and its last line on standard error.
+        how: Option<String>,
+    },
     /// The server answered with an error.
     #[error("the server refused `{method}`: {error}")]
     Refused {
@@ -39,12 +46,46 @@ pub enum ToolsError {
     /// The list does not end.
     #[error("expected at most {MAX_PAGES} pages of tools, each with another cursor")]
     Endless,
+    /// A call has no result that can be checked.
+    #[error("`{tool}`: {error}")]
+    Call {
+        /// The tool.
+        tool: String,
+        /// Why.
+        error: CallError,
+    },
     /// A signal ended this process.
     #[error("interrupted by a signal")]
     Interrupted {
         /// 128 plus the number of the signal.
         code: u8,
     },
+}
+
+impl ToolsError {
+    /// The same, where the server ended: `how` says with which status, and what it wrote last.
+    pub(super) fn with_end(self, how: impl FnOnce() -> String) -> Self {
+        match self {
+            Self::Ended { method, .. } => Self::Ended { method, how: Some(how()) },
+            Self::Call { tool, error: CallError::Refused(error) } => {
+                let error = CallError::Refused(Box::new(error.with_end(how)));
+                Self::Call { tool, error }
+            }
+            other => other,
+        }
+    }
+
+    /// Whether the server may have ended because of `initialize`, which servers of 2026-07-28 do not know: it says so, or
+    /// nothing. Some refuse it and then end.
+    #[must_use]
+    pub fn may_want_modern(&self) -> bool {
+        let Self::Ended { method: method @ ("initialize" | "tools/list"), how } = self else {
+            return false;
+        };
+        let how = how.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let is_silent = *method == "initialize" && !how.contains(SAYS);
+        is_silent || ["initialize", "protocol", "server/discover"].iter().any(|it| how.contains(it))
+    }
 }
 
 /// A server that can be asked.
@@ -60,6 +101,9 @@ pub(super) trait LiveServer {
 
     /// Sends a notification.
     async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError>;
+
+    /// Prepares for a call of `tool`, whose input schema this is.
+    fn set_call(&mut self, _tool: &str, _arguments: &Value, _schema: &Value) {}
 
     /// Uses this revision from now on.
     fn set_revision(&mut self, _revision: &str) {}
@@ -89,26 +133,51 @@ pub struct Listed {
     pub first: Value,
     /// The tools when they were asked for once more, if the server answered again.
     pub second: Option<Value>,
+    /// What the server calls itself.
+    pub name: Option<String>,
+    /// The results of calls, each with the tool.
+    pub results: Vec<(String, Value)>,
 }
 
-/// Fetches all tools of a server, twice.
+/// The most characters of what a server calls itself.
+const MAX_NAME: usize = 80;
+
+/// What the server of this result calls itself: in the answer to `initialize`, since 2026-07-28 in the `_meta` of any.
+fn own_name(result: &Value) -> Option<String> {
+    let info = result["_meta"].get("io.modelcontextprotocol/serverInfo");
+    let name = info.or_else(|| result.get("serverInfo"))?["name"].as_str()?;
+    let name: String = name.chars().take(MAX_NAME).collect();
+    (!name.trim().is_empty()).then_some(name)
+}
+
+/// Fetches all tools of a server, twice, and makes `calls`.
 pub(super) async fn list(
     peer: &mut impl LiveServer,
     opening: Opening,
+    calls: &Calls,
 ) -> Result<Listed, ToolsError> {
     let mut asked = 0;
-    let meta = open(peer, &mut asked, opening).await?;
-    let first = list_pages(peer, &mut asked, meta.as_ref()).await?;
-    let second = list_pages(peer, &mut asked, meta.as_ref()).await.ok();
-    Ok(Listed { first, second })
+    let Opened { meta, mut name } = open(peer, &mut asked, opening).await?;
+    let first = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await?;
+    let second = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await.ok();
+    let results = call(peer, &mut asked, meta.as_ref(), &first, calls).await?;
+    Ok(Listed { first, second, name, results })
 }
 
-/// Starts talking to a server: the `_meta` of all requests to a server of 2026-07-28, nothing for an earlier one.
+/// A server that has been greeted.
+pub(super) struct Opened {
+    /// The `_meta` of all requests to a server of 2026-07-28, nothing for an earlier one.
+    pub(super) meta: Option<Value>,
+    /// What the server calls itself, if it has said so.
+    name: Option<String>,
+}
+
+/// Starts talking to a server.
 pub(super) async fn open(
     peer: &mut impl LiveServer,
     asked: &mut i64,
     opening: Opening,
-) -> Result<Option<Value>, ToolsError> {
+) -> Result<Opened, ToolsError> {
     let client = json!({ "name": "toolbond", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
     let answer = match opening {
@@ -120,25 +189,27 @@ pub(super) async fn open(
             peer.set_revision(result["protocolVersion"].as_str().unwrap_or(LEGACY));
             peer.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
                 .await?;
-            Ok(None)
+            Ok(Opened { meta: None, name: own_name(&result) })
         }
         Ok(None) | Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
             peer.set_revision(NATURAL);
-            Ok(Some(json!({
+            let meta = json!({
                 "io.modelcontextprotocol/protocolVersion": NATURAL,
                 "io.modelcontextprotocol/clientInfo": client,
                 "io.modelcontextprotocol/clientCapabilities": {},
-            })))
+            });
+            Ok(Opened { meta: Some(meta), name: None })
         }
         Err(error) => Err(error),
     }
 }
 
-/// Fetches all pages of the list.
+/// Fetches all pages of the list. Keeps what the server calls itself in `name`.
 async fn list_pages(
     peer: &mut impl LiveServer,
     asked: &mut i64,
     meta: Option<&Value>,
+    name: &mut Option<String>,
 ) -> Result<Value, ToolsError> {
     let mut all = Vec::new();
     let mut pages = Pages::default();
@@ -151,6 +222,7 @@ async fn list_pages(
             params["_meta"] = meta.clone();
         }
         let page = ask(peer, asked, "tools/list", params).await?;
+        *name = name.take().or_else(|| own_name(&page));
         all.extend(page["tools"].as_array().cloned().unwrap_or_default());
         let next = page.get("nextCursor").filter(|next| !next.is_null());
         match pages.advance(next.map(Value::to_string)) {
@@ -162,7 +234,7 @@ async fn list_pages(
 }
 
 /// Sends a request, whose id is one more than `asked`, and returns its result.
-async fn ask(
+pub(super) async fn ask(
     peer: &mut impl LiveServer,
     asked: &mut i64,
     method: &'static str,

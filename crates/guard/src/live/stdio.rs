@@ -8,6 +8,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
 use toolbond_listen::Signals;
 
+use super::call::Calls;
 use super::list::{Listed, LiveServer, Opening, ToolsError, list};
 use crate::child::Child;
 use crate::memory::{MemoryLimit, Sender};
@@ -15,31 +16,41 @@ use crate::pipe::line::{Line, LineReader};
 use toolbond_guard_core::message::{Id, code, error};
 use toolbond_guard_core::settings::MAX_MESSAGE;
 
-/// Fetches all tools of a server and ends it.
+/// Fetches all tools of a server, makes `calls`, and ends it.
 ///
 /// Use it with a timeout: a server may never answer. If a signal ends this process meanwhile, the server
 /// ends, too.
 pub fn tools(
     child: Child,
     opening: Opening,
+    calls: Calls,
 ) -> LocalBoxFuture<'static, Result<Listed, ToolsError>> {
-    Box::pin(list_and_end(child, opening))
+    Box::pin(list_and_end(child, opening, calls))
 }
 
-async fn list_and_end(mut child: Child, opening: Opening) -> Result<Listed, ToolsError> {
+async fn list_and_end(
+    mut child: Child,
+    opening: Opening,
+    calls: Calls,
+) -> Result<Listed, ToolsError> {
     let mut signals = Signals::register(true)?;
-    let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
+    let Some((stdout, stdin)) = child.streams() else {
+        return Err(ToolsError::Ended { method: "start", how: None });
+    };
     let mut asker = LiveProcess {
         reader: LineReader::new(stdout, Sender::Asked, MAX_MESSAGE, &MemoryLimit::default()),
         writer: stdin,
     };
     let caught = {
         let listed = async {
-            let tools = list(&mut asker, opening).await;
+            let tools = list(&mut asker, opening, &calls).await;
             drop(asker);
+            let ended = child.end().await;
             // How it ends is of no interest once it has answered.
-            let _ = child.end().await;
-            tools
+            match (tools, ended) {
+                (Err(error), Ok(status)) => Err(error.with_end(|| child.describe_end(status))),
+                (tools, _) => tools,
+            }
         };
         tokio::select! {
             tools = listed => return tools,
@@ -65,7 +76,7 @@ impl LiveServer for LiveProcess {
         self.send(&request.to_string()).await?;
         loop {
             let line = match self.reader.next().await? {
-                None => return Err(ToolsError::Ended(method)),
+                None => return Err(ToolsError::Ended { method, how: None }),
                 Some(Line::TooLong(text)) => {
                     return Err(ToolsError::Refused { method, error: text.reason });
                 }

@@ -38,7 +38,7 @@ async fn listen(
     mut on_change: impl FnMut() + Send,
 ) -> Result<(), ToolsError> {
     let mut asked = 0;
-    let response = match open(remote, &mut asked, Opening::Initialize).await? {
+    let response = match open(remote, &mut asked, Opening::Initialize).await?.meta {
         None => remote.send(Method::GET, String::new()).await?,
         Some(meta) => {
             let params = json!({ "_meta": meta, "notifications": { "toolsListChanged": true } });

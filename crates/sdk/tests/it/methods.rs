@@ -11,9 +11,11 @@ use rmcp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolbond::contract::Severity;
+use toolbond::targets::{LintOptions, default_targets, lint_tools};
 use toolbond::{Args, Text, ToolError, Tools};
 
-use crate::server::{BOTH, NEW, connect};
+use crate::server::{BOTH, NEW, OLD, connect};
 
 #[derive(Clone)]
 struct Weather;
@@ -98,6 +100,22 @@ impl Weather {
 async fn tool(name: &str) -> Value {
     let tools = connect(Weather, NEW).await.tools().await.unwrap();
     tools.into_iter().find(|tool| tool["name"] == name).unwrap()
+}
+
+/// What the macro writes passes where most people use it.
+#[tokio::test]
+async fn tools_suit_all_default_targets() {
+    let tools = connect(Weather, OLD).await.tools().await.unwrap();
+    let options = LintOptions::default().targets(default_targets().iter().copied());
+    let report = lint_tools(json!({ "tools": tools }), &options);
+    let bad = report.findings.iter().filter(|found| found.finding.severity > Severity::Info);
+    let mut bad: Vec<_> =
+        bad.map(|found| (found.finding.tool.as_deref(), found.finding.rule)).collect();
+    // The author has to describe tools. Alternatives in place of parameters are what they are: model APIs refuse them.
+    bad.retain(|(tool, rule)| {
+        *rule != "tool-description" && !(*tool == Some("find") && rule.starts_with("root-"))
+    });
+    assert!(bad.is_empty(), "{bad:?}");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `default-invalid`.
 
 use serde_json::Value;
-use toolbond_contract::declare_rule;
+use toolbond_contract::{Severity, declare_rule};
 
 use super::{Found, own_schema};
 use crate::{Edit, Fix, node::Node};
@@ -15,8 +15,8 @@ declare_rule! {
     ///
     /// ## Why is this bad
     ///
-    /// Models and forms send the default, and the call is refused. `null` is a common case: leave the default out, or
-    /// allow `null`.
+    /// Models and forms send the default, and the call is refused. `null` is a common case, and an info: nearly all leave
+    /// such a parameter out. Leave the default out, or allow `null`.
     ///
     /// ## Example
     ///
@@ -42,5 +42,6 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     {
         let edits = vec![Edit::Remove { pointer: at.join("default") }];
         finding.fix = Some(Fix::suggestion("remove `default`", edits));
+        finding.finding.severity = Severity::Info;
     }
 }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod repair;
+mod target;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,6 +10,7 @@ use toolbond_contract::Pointer;
 
 pub use apply::fix_tools;
 pub(crate) use repair::add_repairs;
+pub(crate) use target::{empty_properties, modern_output};
 
 /// A change that removes the cause of a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]

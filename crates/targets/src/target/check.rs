@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use toolbond_contract::{Finding, Pointer, Severity, Side};
+use toolbond_contract::{Finding, Pointer, Side};
 
 use super::measure::measure;
 use super::survey::{Found, survey};
-use super::{Measure, NameForm, Target, rules};
-use crate::feature::{self, Feature};
-use crate::{Effect, Established, Impact, LintFinding};
+use super::{Measure, NameForm, Target, TargetRule, rules};
+use crate::feature::{self, Feature, objects, types};
+use crate::{Effect, Impact, LintFinding};
 
-/// The name of a server that has none, for hosts that write it before the names of tools.
-const SERVER: &str = "server";
+/// The shortest name of a server, for hosts that write it before the names of tools: what is too long with it is too long
+/// with any.
+const SHORTEST: &str = "s";
 
 /// Returns what `targets` do to one tool. Pointers start at the tool. [`lint_tools`](crate::lint_tools) does the same for
 /// lists, beside other checks.
@@ -22,7 +23,7 @@ const SERVER: &str = "server";
 /// use toolbond_targets::{check_targets, target};
 ///
 /// let tool = json!({ "name": "now", "inputSchema": { "type": "object", "properties": { "zone": true } } });
-/// let found = check_targets(tool.as_object().unwrap(), &[target("gemini")?], None);
+/// let found = check_targets(tool.as_object().unwrap(), &[target("google-genai")?], None);
 /// assert_eq!(found[0].finding.rule, "boolean-schema");
 /// assert_eq!(found[0].impacts[0].effect.to_string(), "request-fails");
 /// # Ok::<(), toolbond_targets::UnknownTarget>(())
@@ -34,7 +35,7 @@ pub fn check_targets(
     server: Option<&str>,
 ) -> Vec<LintFinding> {
     let mut features: Vec<&'static Feature> = Vec::new();
-    for rule in targets.iter().flat_map(|target| target.rules) {
+    for rule in targets.iter().flat_map(|target| target.all_rules()) {
         if !features.iter().any(|known| std::ptr::eq(*known, rule.feature)) {
             features.push(rule.feature);
         }
@@ -63,9 +64,17 @@ pub(crate) fn check_list(
 
 fn of_feature(found: Found, targets: &[&'static Target]) -> LintFinding {
     let Found { feature, at, mut message, count } = found;
-    let impacts = impacts(targets, |target| {
+    let about = |target: &'static Target| {
         let rules = target.rules.iter().filter(|rule| std::ptr::eq(rule.feature, feature));
-        rules.map(|rule| target.impact(rule.effect, rule.note, rule.evidence)).collect()
+        rules.map(|rule| target.impact(rule.effect, rule.note, rule.evidence))
+    };
+    let impacts = impacts(targets, |target| {
+        // A way in that was chosen itself says it itself.
+        let is_chosen = |other: &&'static Target| targets.iter().any(|one| one.name == other.name);
+        let others = target.others.iter().copied().filter(|other| !is_chosen(other));
+        let with =
+            |impact: Impact| Impact { target: target.name, with: Some(impact.target), ..impact };
+        about(target).chain(others.flat_map(about).map(with)).collect()
     });
     if count > 1 {
         message = format!("{message}, and {} more", count - 1);
@@ -73,7 +82,36 @@ fn of_feature(found: Found, targets: &[&'static Target]) -> LintFinding {
     let side = if feature.side == feature::Side::Input { Side::Input } else { Side::Output };
     let mut finding = finding(feature.rule, message, at, impacts);
     finding.finding = finding.finding.side(side);
+    finding.finding.hint = opposite(feature, targets);
     finding
+}
+
+/// What one target wants and another refuses. Both ways.
+static OPPOSITES: [(&Feature, &Feature); 2] = [
+    (&objects::CLOSED_OBJECT, &objects::OPEN_OBJECT),
+    (&objects::OPTIONAL_PROPERTY, &types::NULLABLE_TYPE),
+];
+
+/// Says which of `targets` want the opposite of what helps against `feature`.
+fn opposite(feature: &'static Feature, targets: &[&'static Target]) -> Option<String> {
+    let is = |one: &Feature| std::ptr::eq(one, feature);
+    let (one, other) = OPPOSITES.iter().find(|(one, other)| is(one) || is(other))?;
+    let opposite = if is(one) { other } else { one };
+    let wants = |feature: &Feature| {
+        let has = |rule: &TargetRule| std::ptr::eq(rule.feature, feature);
+        let all = targets.iter().filter(move |target| target.rules.iter().any(has));
+        all.map(|target| target.name).collect::<Vec<_>>()
+    };
+    let (breaking, opposed) = (wants(feature), wants(opposite));
+    let is_one_sided = breaking.is_empty() || opposed.is_empty();
+    (!is_one_sided).then(|| {
+        format!(
+            "{} wants the opposite, see `{}`; `toolbond view --for {}` writes a form of its own",
+            opposed.join(", "),
+            opposite.rule.id,
+            breaking[0]
+        )
+    })
 }
 
 fn of_limits(tool: &Map<String, Value>, targets: &[&'static Target]) -> Vec<LintFinding> {
@@ -97,15 +135,25 @@ fn of_name(
     let wrong = impacts(targets, |target| {
         let form = &target.names;
         let problem = name_problem(form, &full_name(form, name, server));
-        let impact = problem.map(|note| target.impact(form.effect, note, form.evidence));
+        let impact = problem.map(|note| {
+            let is_replaced = form.replaces && note == OTHER_CHARACTERS;
+            let effect = if is_replaced { Effect::Degraded } else { form.effect };
+            target.impact(effect, note, form.evidence)
+        });
         impact.into_iter().collect()
     });
     (!wrong.is_empty()).then(|| {
         let shown: String = name.chars().take(80).collect();
-        let length = name.chars().count();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let has = match name.chars().find(|c| !is_plain(*c)) {
+            Some(other) if wrong.iter().any(|impact| impact.note == OTHER_CHARACTERS) => {
+                format!("{other:?}")
+            }
+            _ => format!("{} characters", name.chars().count()),
+        };
         finding(
             &rules::TARGET_NAME,
-            format!("the name {shown:?} has {length} characters"),
+            format!("the name {shown:?} has {has}"),
             Pointer::root().join("name"),
             wrong,
         )
@@ -114,8 +162,11 @@ fn of_name(
 
 /// The name that a target sees.
 pub(crate) fn full_name(form: &NameForm, name: &str, server: Option<&str>) -> String {
-    format!("{}{name}", form.prefix.replace("{server}", server.unwrap_or(SERVER)))
+    format!("{}{name}", form.prefix.replace("{server}", server.unwrap_or(SHORTEST)))
 }
+
+/// What is wrong with a name that is not of the characters of a target.
+const OTHER_CHARACTERS: &str = "the name has characters that are not allowed";
 
 fn name_problem(form: &NameForm, name: &str) -> Option<&'static str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || form.other_characters.contains(c);
@@ -126,7 +177,7 @@ fn name_problem(form: &NameForm, name: &str) -> Option<&'static str> {
     if name.chars().count() > form.longest {
         Some("the name is too long")
     } else if !name.chars().all(allowed) {
-        Some("the name has characters that are not allowed")
+        Some(OTHER_CHARACTERS)
     } else if form.starts_with_letter && !(first.is_ascii_alphabetic() || first == '_') {
         Some("the name has to start with a letter or `_`")
     } else {
@@ -199,25 +250,18 @@ fn impacts(
     of: impl Fn(&'static Target) -> Vec<Impact>,
 ) -> Vec<Impact> {
     let mut impacts: Vec<_> = targets.iter().flat_map(|target| of(target)).collect();
-    impacts.sort_by_key(|impact| std::cmp::Reverse(impact.effect));
+    impacts.sort_by_key(|impact| (impact.with.is_some(), std::cmp::Reverse(impact.effect)));
     impacts
 }
 
-/// A finding whose severity is that of its worst impact. What users report, and what holds for some versions only, is a
-/// warning at most.
+/// A finding whose severity is that of its worst impact.
 fn finding(
     rule: &'static toolbond_contract::Rule,
     message: String,
     at: Pointer,
     impacts: Vec<Impact>,
 ) -> LintFinding {
-    let severity = impacts.iter().map(|impact| {
-        let severity = impact.effect.severity();
-        let is_sure =
-            impact.evidence.how != Established::Reported && impact.evidence.versions.is_none();
-        if is_sure { severity } else { severity.min(Severity::Warning) }
-    });
-    let severity = severity.max().unwrap_or(rule.severity);
+    let severity = impacts.iter().map(Impact::severity).max().unwrap_or(rule.severity);
     let finding: Finding = rule.finding(message).at(at).severity(severity);
     LintFinding { impacts, ..LintFinding::from(finding) }
 }

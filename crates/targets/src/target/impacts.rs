@@ -9,7 +9,7 @@ impl Target {
     /// ```
     /// use toolbond_targets::{Effect, target};
     ///
-    /// let impacts = target("gemini")?.impacts("closed-object");
+    /// let impacts = target("google-genai")?.impacts("closed-object");
     /// assert!(impacts.iter().any(|impact| impact.effect == Effect::RequestFails));
     /// assert!(target("gemini")?.impacts("tool-entry").is_empty());
     /// # Ok::<(), toolbond_targets::UnknownTarget>(())
@@ -35,7 +35,7 @@ impl Target {
         note: &'static str,
         evidence: Evidence,
     ) -> Impact {
-        Impact { target: self.name, effect, note, evidence }
+        Impact { target: self.name, with: None, effect, note, evidence }
     }
 
     /// What happens beyond `limit`.

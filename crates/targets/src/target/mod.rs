@@ -23,6 +23,8 @@ pub struct Target {
     pub title: &'static str,
     /// What it is.
     pub kind: Kind,
+    /// The way in that it means, in a few words: a model or a host is often reached in several, which differ.
+    pub way: &'static str,
     /// What it accepts, in a paragraph.
     pub about: &'static str,
     /// The form of a tool name.
@@ -31,6 +33,22 @@ pub struct Target {
     pub limits: &'static [Limit],
     /// What else it refuses or loses.
     pub rules: &'static [TargetRule],
+    /// Other ways in to the same, through one converter each. What breaks only there is an info.
+    pub others: &'static [&'static Self],
+}
+
+impl Target {
+    /// The rules of the target and of the other ways in.
+    pub(crate) fn all_rules(&self) -> impl Iterator<Item = &'static TargetRule> {
+        self.rules.iter().chain(self.others.iter().flat_map(|other| other.rules))
+    }
+
+    /// The target to which this is another way in, or itself.
+    #[must_use]
+    pub fn main(&'static self) -> &'static Self {
+        let has_this = |main: &&&'static Self| main.others.iter().any(|it| it.name == self.name);
+        targets().iter().find(has_this).copied().unwrap_or(self)
+    }
 }
 
 /// What a target is.

@@ -44,10 +44,11 @@ pub(super) struct Form {
 const MAX_DEPTH: usize = 32;
 
 impl Form {
-    pub(super) fn of(target: &Target) -> Self {
+    pub(super) fn of(target: &'static Target) -> Self {
+        let target = target.main();
+        // A client may reach the target in any way.
         let mut features: Vec<&'static Feature> = target
-            .rules
-            .iter()
+            .all_rules()
             .map(|rule| rule.feature)
             .filter(|feature| feature.side == Side::Input)
             .collect();

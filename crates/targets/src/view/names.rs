@@ -50,7 +50,7 @@ pub(crate) fn accepts(form: &NameForm, name: &str) -> bool {
 
 /// The characters that a name may have, if the prefix is of ordinary length.
 fn room(form: &NameForm) -> usize {
-    form.longest.saturating_sub(full_name(form, "", None).chars().count()).max(16)
+    form.longest.saturating_sub(full_name(form, "", Some("server")).chars().count()).max(16)
 }
 
 /// A name that the target accepts: with other characters replaced, and cut where it is too long.

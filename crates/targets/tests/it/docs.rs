@@ -8,7 +8,7 @@ use std::path::Path;
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::Value;
 use toolbond_harness::{corpus, trials};
-use toolbond_targets::{Effect, Target, check_targets, targets};
+use toolbond_targets::{Effect, Target, check_targets, default_targets, targets};
 
 /// The page about all targets.
 pub(crate) const TARGETS: &str = "targets.md";
@@ -50,33 +50,31 @@ pub(crate) fn compare(file: &str, name: &str, text: &str) -> Result<(), Failed> 
     .into())
 }
 
-/// A table of all targets.
+/// A table of all targets: the way in of each, and which others there are.
 fn target_table() -> String {
     let mut text = String::from(
-        "| target | what it is | rules | longest name | converters that the tests run |\n| --- | --- | --- | --- | --- |\n",
+        "| target | what it is | the way in that it means | other ways in | longest name |\n| --- | --- | --- | --- | --- |\n",
     );
+    let defaults = default_targets();
     for target in targets() {
-        let converters: Vec<_> = crate::survive::converters_of(target).into_iter().collect();
+        let default =
+            if defaults.iter().any(|one| one.name == target.name) { " (default)" } else { "" };
+        let others: Vec<_> =
+            target.others.iter().map(|other| format!("`{}`", other.name)).collect();
         let longest = match target.names.longest {
             usize::MAX => "any".to_owned(),
-            longest => format!(
-                "{longest}{}",
-                if target.names.prefix.is_empty() {
-                    String::new()
-                } else {
-                    format!(", with `{}`", target.names.prefix)
-                }
-            ),
+            longest if target.names.prefix.is_empty() => longest.to_string(),
+            longest => format!("{longest}, with `{}`", target.names.prefix),
         };
         // Writing to a `String` does not fail.
         _ = writeln!(
             text,
-            "| `{}` | {} ({}) | {} | {longest} | {} |",
+            "| `{}`{default} | {} ({}) | {} | {} | {longest} |",
             target.name,
             target.title,
             target.kind,
-            target.rules.len() + target.limits.len(),
-            converters.join(", ")
+            target.way,
+            others.join(", "),
         );
     }
     text
@@ -132,7 +130,11 @@ fn effects(tool: &Value, target: &'static Target) -> Vec<(&'static str, Effect)>
     let Some(tool) = tool.as_object() else { return Vec::new() };
     check_targets(tool, &[target], None)
         .into_iter()
-        .filter_map(|found| Some((found.finding.rule, found.impacts.first()?.effect)))
+        .filter_map(|found| {
+            // Those of other ways in come last.
+            let first = found.impacts.first().filter(|impact| impact.with.is_none())?;
+            Some((found.finding.rule, first.effect))
+        })
         .collect()
 }
 

@@ -17,6 +17,7 @@ pub(super) static LLAMA_CPP: Target = Target {
     name: "llama.cpp",
     title: "llama.cpp (also LM Studio, Ollama)",
     kind: Kind::Engine,
+    way: "tools of a chat request, as a grammar",
     about: "The whole tool list becomes one grammar. Repetitions beyond 2000 make it fail for all tools; keywords that the grammar \
             cannot express are ignored.",
     names: names(usize::MAX, "", ANY_NAME),
@@ -45,12 +46,14 @@ pub(super) static LLAMA_CPP: Target = Target {
         loses(&numbers::MULTIPLE_OF, LLAMA, "ignored"),
         fails(&unions::CLOSED_UNION, LLAMA, "`properties` and `anyOf` are not mixed"),
     ],
+    others: &[],
 };
 
 pub(super) static LLGUIDANCE: Target = Target {
     name: "llguidance",
     title: "llguidance (vLLM, Azure, llama.cpp option)",
     kind: Kind::Engine,
+    way: "a JSON schema as a grammar",
     about: "Compiles schemas to a grammar and refuses keywords that it does not implement.",
     names: names(usize::MAX, "", ANY_NAME),
     limits: &[],
@@ -70,12 +73,14 @@ pub(super) static LLGUIDANCE: Target = Target {
         throws(&strings::LOOK_AROUND, GUIDANCE, "the pattern does not compile"),
         throws(&strings::CUSTOM_FORMAT, GUIDANCE, "unknown format"),
     ],
+    others: &[],
 };
 
 pub(super) static OUTLINES: Target = Target {
     name: "outlines",
     title: "Outlines",
     kind: Kind::Engine,
+    way: "a JSON schema as a regular expression",
     about: "Builds a regular expression from the schema. Refuses schemas without a type, and ignores keywords that it does not know.",
     names: names(usize::MAX, "", ANY_NAME),
     limits: &[],
@@ -114,4 +119,5 @@ pub(super) static OUTLINES: Target = Target {
         loses(&root::ROOT_ONE_OF, CORE, "ignored beside `properties`"),
         loses(&r::CONSTRAINED_REF, CORE, "what stands beside `$ref` is ignored"),
     ],
+    others: &[],
 };

@@ -31,6 +31,7 @@ pub(super) static CODEX: Target = Target {
     name: "codex",
     title: "Codex CLI",
     kind: Kind::Host,
+    way: "an MCP server of its configuration, with OpenAI's models",
     about: "Keeps types, enums, `properties`, `items`, alternatives and definitions, and drops bounds, patterns, formats and defaults. \
             Schemas of more than 5,000 bytes lose their descriptions first, then their definitions.",
     names: NameForm {
@@ -66,12 +67,14 @@ pub(super) static CODEX: Target = Target {
         row(&a::DEFAULT, Effect::Degraded, CODEX_SOURCE, "dropped"),
         row(&a::EXAMPLES, Effect::Degraded, CODEX_SOURCE, "dropped"),
     ],
+    others: &[],
 };
 
 pub(super) static CLAUDE_CODE: Target = Target {
     name: "claude-code",
     title: "Claude Code",
     kind: Kind::Host,
+    way: "an MCP server of its configuration, with Anthropic's models",
     about: "Calls tools `mcp__SERVER__TOOL` and leaves out names of more than 128 characters. Drops alternatives at the root. Cuts \
             descriptions at 2,048 characters.",
     names: NameForm {
@@ -97,12 +100,14 @@ pub(super) static CLAUDE_CODE: Target = Target {
             "boolean properties are refused",
         ),
     ],
+    others: &[],
 };
 
 pub(super) static CLAUDE_DESKTOP: Target = Target {
     name: "claude-desktop",
     title: "Claude Desktop and Cowork",
     kind: Kind::Host,
+    way: "an MCP server of its configuration or a connector",
     about: "The client of the TypeScript SDK v2: output schemas have to be 2020-12, or every call of the tool fails.",
     names: names(64, "_-", Evidence::reported("github.com: docker/mcp-gateway#228", "2026-11-16")),
     limits: &[],
@@ -117,12 +122,14 @@ pub(super) static CLAUDE_DESKTOP: Target = Target {
         throws(&root::ROOT_ONE_OF, CLAUDE_ROOT, "the model API refuses alternatives at the root"),
         throws(&root::ROOT_ALL_OF, CLAUDE_ROOT, "the model API refuses `allOf` at the root"),
     ],
+    others: &[],
 };
 
 pub(super) static VSCODE: Target = Target {
     name: "vscode",
     title: "VS Code (Copilot Chat)",
     kind: Kind::Host,
+    way: "an MCP server of its configuration, in agent mode",
     about: "Checks input schemas against the metaschema of draft-07 and throws for the whole request if one fails. Removes \
             alternatives and conditions at the root. For models of the gpt-4 family it also removes bounds, patterns and formats.",
     names: names(128, "_-", Evidence::reported("github.com: copilot-cli#1879", "2026-11-16")),
@@ -156,12 +163,14 @@ pub(super) static VSCODE: Target = Target {
         loses(&objects::UNEVALUATED, GPT_4, "removed"),
         row(&a::DEFAULT, Effect::Degraded, GPT_4, "removed"),
     ],
+    others: &[],
 };
 
 pub(super) static CURSOR: Target = Target {
     name: "cursor",
     title: "Cursor",
     kind: Kind::Host,
+    way: "an MCP server of its configuration",
     about: "Leaves out tools whose name has more than 60 characters together with that of the server.",
     names: NameForm {
         prefix: "{server}:",
@@ -171,12 +180,14 @@ pub(super) static CURSOR: Target = Target {
     },
     limits: &[],
     rules: &[],
+    others: &[],
 };
 
 pub(super) static GEMINI_CLI: Target = Target {
     name: "gemini-cli",
     title: "Gemini CLI",
     kind: Kind::Host,
+    way: "an MCP server of its configuration; sends `parametersJsonSchema`",
     about: "Calls tools `mcp_SERVER_TOOL` and cuts the middle out of names of more than 63 characters. Its MCP client is the \
             TypeScript SDK 1.23.0.",
     names: NameForm {
@@ -196,4 +207,5 @@ pub(super) static GEMINI_CLI: Target = Target {
         ),
         "its client refuses the whole list",
     )],
+    others: &[],
 };

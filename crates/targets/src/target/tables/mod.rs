@@ -8,7 +8,7 @@ mod openai;
 mod others;
 mod sdks;
 
-use super::{Limit, Measure, NameForm, Target, TargetRule};
+use super::{Kind, Limit, Measure, NameForm, Target, TargetRule};
 use crate::feature::Feature;
 use crate::{Effect, Evidence};
 
@@ -16,12 +16,22 @@ use crate::{Effect, Evidence};
 pub(super) static ALL: &[&Target] = &[
     &openai::OPENAI,
     &openai::OPENAI_STRICT,
+    &openai::OPENAI_AGENTS,
+    &openai::PYDANTIC_AI_OPENAI,
     &anthropic::ANTHROPIC,
     &anthropic::ANTHROPIC_STRICT,
+    &anthropic::ANTHROPIC_PY,
     &google::GEMINI,
     &google::VERTEX,
+    &google::GOOGLE_GENAI,
+    &google::AI_SDK_GOOGLE,
+    &google::LANGCHAIN_GOOGLE,
+    &google::PYDANTIC_AI_GOOGLE,
+    &google::LITELLM_VERTEX,
     &others::BEDROCK,
+    &others::PYDANTIC_AI_BEDROCK,
     &others::MISTRAL,
+    &others::LITELLM_MISTRAL,
     &others::COHERE,
     &others::GROQ,
     &others::XAI,
@@ -50,7 +60,37 @@ pub(super) static DEFAULT: &[&Target] = &[
     &hosts::CODEX,
     &hosts::VSCODE,
     &hosts::CURSOR,
+    &hosts::GEMINI_CLI,
 ];
+
+/// A way in through one converter. What it is about is written beside.
+const fn way(
+    name: &'static str,
+    title: &'static str,
+    way: &'static str,
+    names: NameForm,
+    rules: &'static [TargetRule],
+) -> Target {
+    let kind = Kind::Sdk;
+    Target { name, title, kind, way, about: "", names, limits: &[], rules, others: &[] }
+}
+
+/// Tables of rules as one.
+const fn join<const N: usize>(parts: &[&[TargetRule]]) -> [TargetRule; N] {
+    let mut all = [parts[0][0]; N];
+    let (mut part, mut at, mut end) = (0, 0, 0);
+    while end < N {
+        if at == parts[part].len() {
+            part += 1;
+            at = 0;
+        }
+        all[end] = parts[part][at];
+        at += 1;
+        end += 1;
+    }
+    assert!(part + 1 == parts.len() && at == parts[part].len(), "N is the length of all parts");
+    all
+}
 
 const fn row(
     feature: &'static Feature,

@@ -1,10 +1,10 @@
 //! The API of `OpenAI`.
 
-use super::{fails, limit, loses, names, row, throws};
+use super::{fails, limit, loses, names, row, throws, way};
 use crate::feature::{
     annotations as a, arrays, objects, references as r, root, strings, types, unions, values,
 };
-use crate::target::{Kind, Measure, Target};
+use crate::target::{Kind, Measure, Target, TargetRule};
 use crate::{Effect, Evidence};
 
 const NPM: Evidence = Evidence::converter("openai-npm", "npm openai 6.49.0, lib/transform");
@@ -12,13 +12,11 @@ const PYPI: Evidence = Evidence::converter("openai-py", "PyPI openai 3.49.0, lib
 const AGENTS: Evidence =
     Evidence::converter("openai-agents", "PyPI openai-agents 0.24.0, strict_schema");
 const PYDANTIC: Evidence =
-    Evidence::converter("pydantic-ai-openai", "PyPI pydantic-ai-slim 2.66.0, profiles/openai")
-        .versions("with pydantic-ai");
+    Evidence::converter("pydantic-ai-openai", "PyPI pydantic-ai-slim 2.66.0, profiles/openai");
 const LIMITS: Evidence = Evidence::converter(
     "pydantic-ai-openai-limits",
     "PyPI pydantic-ai-slim 2.66.0, profiles/openai",
-)
-.versions("with pydantic-ai");
+);
 const NAMES: Evidence =
     Evidence::reported("github.com: cline#11885, deepagents#5953", "2026-11-16");
 const REQUEST: Evidence = Evidence::reported(
@@ -36,6 +34,7 @@ pub(super) static OPENAI: Target = Target {
     name: "openai",
     title: "OpenAI API, functions without `strict`",
     kind: Kind::Api,
+    way: "`parameters` of a function without `strict`, which takes the input schema as it is",
     about: "Takes nearly all of JSON Schema below the root. The root has to be a plain object with `properties`.",
     names: names(64, "_-", NAMES),
     limits: &[limit(
@@ -57,18 +56,20 @@ pub(super) static OPENAI: Target = Target {
             "objects need `properties`",
         ),
     ],
+    others: &[],
 };
 
 pub(super) static OPENAI_STRICT: Target = Target {
     name: "openai-strict",
     title: "OpenAI API with `strict: true`",
     kind: Kind::Api,
+    way: "`parameters` of a function with `strict: true`, as the helpers of OpenAI's SDKs for TypeScript and Python write it",
     about: "A subset of JSON Schema: every object is closed and every property required. What a tool may leave out is written as \
             nullable. The SDKs rewrite schemas before they send them, each in its own way.",
     names: names(64, "_-", NAMES),
     limits: &[
-        limit(Measure::Depth, 10, Effect::RequestFails, LIMITS),
-        limit(Measure::Properties, 5000, Effect::RequestFails, LIMITS),
+        limit(Measure::Depth, 10, Effect::RequestFails, STRICT),
+        limit(Measure::Properties, 5000, Effect::RequestFails, STRICT),
         limit(Measure::EnumValues, 1000, Effect::RequestFails, STRICT),
         limit(Measure::NameCharacters, 120_000, Effect::RequestFails, STRICT),
     ],
@@ -131,55 +132,6 @@ pub(super) static OPENAI_STRICT: Target = Target {
             "each object in `allOf` is closed, and nothing is valid",
         ),
         throws(&types::BOOLEAN_SCHEMA, PYPI, "TypeError: expected a dictionary"),
-        // PyPI `openai-agents`
-        fails(&objects::OPTIONAL_PROPERTY, AGENTS, "the property becomes required"),
-        fails(&objects::OPTIONAL_NULLABLE, AGENTS, "the property becomes required"),
-        throws(&objects::EXPLICITLY_OPEN, AGENTS, "`additionalProperties` must not be set"),
-        throws(&objects::MAP, AGENTS, "`additionalProperties` must not be set"),
-        fails(&objects::EMPTY_OBJECT, AGENTS, "the object is closed, and only `{}` is left"),
-        fails(&objects::UNDECLARED_REQUIRED, AGENTS, "`required` becomes the declared properties"),
-        throws(&root::ROOT_ANY_OF, AGENTS, "the root must not be a union"),
-        throws(&root::ROOT_ONE_OF, AGENTS, "the root must not be a union"),
-        throws(&root::ROOT_REF, AGENTS, "`$ref` with keywords beside it"),
-        fails(
-            &root::ROOT_ALL_OF,
-            AGENTS,
-            "the object is closed around `allOf`, and nothing is valid",
-        ),
-        fails(
-            &unions::MERGED_OBJECTS,
-            AGENTS,
-            "each object in `allOf` is closed, and nothing is valid",
-        ),
-        throws(&types::BOOLEAN_SCHEMA, AGENTS, "expected a dictionary"),
-        throws(&r::CONSTRAINED_REF, AGENTS, "`$ref` with keywords beside it"),
-        loses(&unions::OVERLAPPING_ONE_OF, AGENTS, "`oneOf` becomes `anyOf`"),
-        // PyPI `pydantic-ai-slim`
-        fails(&objects::OPTIONAL_PROPERTY, PYDANTIC, "the property becomes required"),
-        fails(&objects::OPTIONAL_NULLABLE, PYDANTIC, "the property becomes required"),
-        fails(&objects::EXPLICITLY_OPEN, PYDANTIC, "the object is closed"),
-        fails(&objects::MAP, PYDANTIC, "the object is closed, and only `{}` is left"),
-        fails(&objects::EMPTY_OBJECT, PYDANTIC, "the object is closed, and only `{}` is left"),
-        fails(&objects::PATTERN_PROPERTIES, PYDANTIC, "the object is closed"),
-        fails(
-            &objects::UNDECLARED_REQUIRED,
-            PYDANTIC,
-            "`required` becomes the declared properties",
-        ),
-        fails(&root::ROOT_ANY_OF, PYDANTIC, "the object is closed around `anyOf`"),
-        fails(&root::ROOT_ONE_OF, PYDANTIC, "the object is closed around `oneOf`"),
-        fails(&root::ROOT_ALL_OF, PYDANTIC, "the object is closed around `allOf`"),
-        fails(&root::ROOT_REF, PYDANTIC, "the reference at the root is lost"),
-        fails(&unions::MERGED_OBJECTS, PYDANTIC, "each object in `allOf` is closed"),
-        throws(&arrays::ARRAY_WITHOUT_ITEMS, PYDANTIC, "arrays need items with a type"),
-        throws(&types::UNTYPED_ITEMS, PYDANTIC, "arrays need items with a type"),
-        throws(&types::BOOLEAN_ITEMS, PYDANTIC, "arrays need items with a type"),
-        throws(&arrays::OLD_TUPLE, PYDANTIC, "arrays need items with a type"),
-        loses(&arrays::CONTAINS, PYDANTIC, "the keyword is removed"),
-        loses(&arrays::UNIQUE_ITEMS, PYDANTIC, "the keyword is removed"),
-        loses(&strings::LOOK_AROUND, PYDANTIC, "the pattern moves into the description"),
-        loses(&strings::STRING_LENGTH, PYDANTIC, "the keyword is removed"),
-        loses(&unions::OVERLAPPING_ONE_OF, PYDANTIC, "`oneOf` becomes `anyOf`"),
         // The API itself
         throws(&unions::ONE_OF, STRICT, "`oneOf` is refused"),
         throws(&unions::SINGLE_ALL_OF, STRICT, "`allOf` is refused"),
@@ -205,4 +157,76 @@ pub(super) static OPENAI_STRICT: Target = Target {
         throws(&root::ROOT_ENUM, STRICT, "the root has to be a plain object"),
         throws(&r::DEFINITIONS, STRICT, "definitions are in `$defs`"),
     ],
+    others: &[&OPENAI_AGENTS, &PYDANTIC_AI_OPENAI],
 };
+
+pub(super) static OPENAI_AGENTS: Target = Target {
+    about: "Closes every object and makes every property required, and refuses what it cannot rewrite.",
+    ..way(
+        "openai-agents",
+        "OpenAI Agents SDK, strict tools",
+        "`openai-agents` with `convert_schemas_to_strict`",
+        names(64, "_-", NAMES),
+        AGENTS_RULES,
+    )
+};
+
+pub(super) static PYDANTIC_AI_OPENAI: Target = Target {
+    about: "Closes every object and makes every property required.",
+    limits: &[
+        limit(Measure::Depth, 10, Effect::RequestFails, LIMITS),
+        limit(Measure::Properties, 5000, Effect::RequestFails, LIMITS),
+    ],
+    ..way(
+        "pydantic-ai-openai",
+        "Pydantic AI with OpenAI's models, strict tools",
+        "`OpenAIModel` of `pydantic-ai` with `strict`",
+        names(64, "_-", NAMES),
+        PYDANTIC_RULES,
+    )
+};
+
+static AGENTS_RULES: &[TargetRule] = &[
+    fails(&objects::OPTIONAL_PROPERTY, AGENTS, "the property becomes required"),
+    fails(&objects::OPTIONAL_NULLABLE, AGENTS, "the property becomes required"),
+    throws(&objects::EXPLICITLY_OPEN, AGENTS, "`additionalProperties` must not be set"),
+    throws(&objects::MAP, AGENTS, "`additionalProperties` must not be set"),
+    fails(&objects::EMPTY_OBJECT, AGENTS, "the object is closed, and only `{}` is left"),
+    fails(&objects::UNDECLARED_REQUIRED, AGENTS, "`required` becomes the declared properties"),
+    throws(&root::ROOT_ANY_OF, AGENTS, "the root must not be a union"),
+    throws(&root::ROOT_ONE_OF, AGENTS, "the root must not be a union"),
+    throws(&root::ROOT_REF, AGENTS, "`$ref` with keywords beside it"),
+    fails(&root::ROOT_ALL_OF, AGENTS, "the object is closed around `allOf`, and nothing is valid"),
+    fails(
+        &unions::MERGED_OBJECTS,
+        AGENTS,
+        "each object in `allOf` is closed, and nothing is valid",
+    ),
+    throws(&types::BOOLEAN_SCHEMA, AGENTS, "expected a dictionary"),
+    throws(&r::CONSTRAINED_REF, AGENTS, "`$ref` with keywords beside it"),
+    loses(&unions::OVERLAPPING_ONE_OF, AGENTS, "`oneOf` becomes `anyOf`"),
+];
+
+static PYDANTIC_RULES: &[TargetRule] = &[
+    fails(&objects::OPTIONAL_PROPERTY, PYDANTIC, "the property becomes required"),
+    fails(&objects::OPTIONAL_NULLABLE, PYDANTIC, "the property becomes required"),
+    fails(&objects::EXPLICITLY_OPEN, PYDANTIC, "the object is closed"),
+    fails(&objects::MAP, PYDANTIC, "the object is closed, and only `{}` is left"),
+    fails(&objects::EMPTY_OBJECT, PYDANTIC, "the object is closed, and only `{}` is left"),
+    fails(&objects::PATTERN_PROPERTIES, PYDANTIC, "the object is closed"),
+    fails(&objects::UNDECLARED_REQUIRED, PYDANTIC, "`required` becomes the declared properties"),
+    fails(&root::ROOT_ANY_OF, PYDANTIC, "the object is closed around `anyOf`"),
+    fails(&root::ROOT_ONE_OF, PYDANTIC, "the object is closed around `oneOf`"),
+    fails(&root::ROOT_ALL_OF, PYDANTIC, "the object is closed around `allOf`"),
+    fails(&root::ROOT_REF, PYDANTIC, "the reference at the root is lost"),
+    fails(&unions::MERGED_OBJECTS, PYDANTIC, "each object in `allOf` is closed"),
+    throws(&arrays::ARRAY_WITHOUT_ITEMS, PYDANTIC, "arrays need items with a type"),
+    throws(&types::UNTYPED_ITEMS, PYDANTIC, "arrays need items with a type"),
+    throws(&types::BOOLEAN_ITEMS, PYDANTIC, "arrays need items with a type"),
+    throws(&arrays::OLD_TUPLE, PYDANTIC, "arrays need items with a type"),
+    loses(&arrays::CONTAINS, PYDANTIC, "the keyword is removed"),
+    loses(&arrays::UNIQUE_ITEMS, PYDANTIC, "the keyword is removed"),
+    loses(&strings::LOOK_AROUND, PYDANTIC, "the pattern moves into the description"),
+    loses(&strings::STRING_LENGTH, PYDANTIC, "the keyword is removed"),
+    loses(&unions::OVERLAPPING_ONE_OF, PYDANTIC, "`oneOf` becomes `anyOf`"),
+];

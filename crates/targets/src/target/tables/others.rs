@@ -1,25 +1,23 @@
 //! Other model APIs.
 
-use super::{fails, limit, loses, names, row, throws};
+use super::{fails, limit, loses, names, row, throws, way};
 use crate::feature::{
     annotations as a, arrays, numbers, objects, references as r, root, strings, types, unions,
     values,
 };
-use crate::target::{Kind, Measure, NameForm, Target};
+use crate::target::{Kind, Measure, NameForm, Target, TargetRule};
 use crate::{Effect, Evidence};
 
 const BEDROCK_STRICT: Evidence = Evidence::converter(
     "pydantic-ai-bedrock",
     "PyPI pydantic-ai-slim 2.66.0, BedrockJsonSchemaTransformer",
-)
-.versions("strict tools");
+);
 const BEDROCK_NAMES: Evidence =
     Evidence::reported("github.com: Roo-Code#10022, gitlab-mcp#550", "2026-11-16");
 const MISTRAL_API: Evidence =
     Evidence::reported("github.com: litellm#13389, pdf-reader-mcp#63", "2026-11-16");
 const MISTRAL_LITELLM: Evidence =
-    Evidence::converter("litellm-mistral", "PyPI litellm 1.108.4, _clean_tool_schema_for_mistral")
-        .versions("with LiteLLM");
+    Evidence::converter("litellm-mistral", "PyPI litellm 1.108.4, _clean_tool_schema_for_mistral");
 const COHERE_DOCS: Evidence =
     Evidence::documented("docs.cohere.com, tool-use-parameter-types", "2026-11-16");
 const GROQ_DOCS: Evidence =
@@ -31,6 +29,7 @@ pub(super) static BEDROCK: Target = Target {
     name: "bedrock",
     title: "AWS Bedrock Converse",
     kind: Kind::Api,
+    way: "`toolSpec.inputSchema` of a tool without `strict`",
     about: "Takes JSON Schema without alternatives at the root for Claude models. Strict tools are a subset that closes every object.",
     names: names(64, "_-", BEDROCK_NAMES),
     limits: &[],
@@ -38,34 +37,6 @@ pub(super) static BEDROCK: Target = Target {
         throws(&root::ROOT_ANY_OF, BEDROCK_NAMES, "Claude models refuse alternatives at the root"),
         throws(&root::ROOT_ONE_OF, BEDROCK_NAMES, "Claude models refuse alternatives at the root"),
         throws(&root::ROOT_ALL_OF, BEDROCK_NAMES, "Claude models refuse `allOf` at the root"),
-        fails(&objects::EXPLICITLY_OPEN, BEDROCK_STRICT, "the object is closed"),
-        row(&objects::OPEN_OBJECT, Effect::Degraded, BEDROCK_STRICT, "the object is closed"),
-        fails(&objects::MAP, BEDROCK_STRICT, "the object is closed, and only `{}` is left"),
-        fails(
-            &objects::EMPTY_OBJECT,
-            BEDROCK_STRICT,
-            "the object is closed, and only `{}` is left",
-        ),
-        fails(
-            &objects::UNDECLARED_REQUIRED,
-            BEDROCK_STRICT,
-            "the object is closed without the property",
-        ),
-        fails(
-            &root::ONLY_COMBINERS,
-            BEDROCK_STRICT,
-            "the object is closed around the alternatives, and nothing is valid",
-        ),
-        fails(&root::ROOT_ALL_OF, BEDROCK_STRICT, "the object is closed around `allOf`"),
-        fails(&root::ROOT_REF, BEDROCK_STRICT, "the object is closed around the reference"),
-        fails(&unions::MERGED_OBJECTS, BEDROCK_STRICT, "each part is closed, and nothing is valid"),
-        fails(&unions::OVERLAPPING_ONE_OF, BEDROCK_STRICT, "the alternatives lose their bounds"),
-        fails(&arrays::OLD_TUPLE, BEDROCK_STRICT, "the tuple stays, which is not 2020-12"),
-        loses(&arrays::ARRAY_BOUND, BEDROCK_STRICT, "moves into the description"),
-        loses(&numbers::NUMBER_RANGE, BEDROCK_STRICT, "moves into the description"),
-        loses(&numbers::EXCLUSIVE_RANGE, BEDROCK_STRICT, "moves into the description"),
-        loses(&numbers::MULTIPLE_OF, BEDROCK_STRICT, "moves into the description"),
-        loses(&strings::LOOK_AROUND, BEDROCK_STRICT, "moves into the description"),
         throws(
             &arrays::CONTAINS,
             Evidence::reported("github.com: pydantic-ai#10713", "2026-11-16")
@@ -73,41 +44,99 @@ pub(super) static BEDROCK: Target = Target {
             "`contains` is refused",
         ),
     ],
+    others: &[&PYDANTIC_AI_BEDROCK],
 };
+
+pub(super) static PYDANTIC_AI_BEDROCK: Target = Target {
+    about: "Closes every object of strict tools, and moves bounds into descriptions.",
+    ..way(
+        "pydantic-ai-bedrock",
+        "Pydantic AI with AWS Bedrock, strict tools",
+        "`BedrockConverseModel` of `pydantic-ai` with `strict`",
+        names(64, "_-", BEDROCK_NAMES),
+        BEDROCK_STRICT_RULES,
+    )
+};
+
+static BEDROCK_STRICT_RULES: &[TargetRule] = &[
+    fails(&objects::EXPLICITLY_OPEN, BEDROCK_STRICT, "the object is closed"),
+    row(&objects::OPEN_OBJECT, Effect::Degraded, BEDROCK_STRICT, "the object is closed"),
+    fails(&objects::MAP, BEDROCK_STRICT, "the object is closed, and only `{}` is left"),
+    fails(&objects::EMPTY_OBJECT, BEDROCK_STRICT, "the object is closed, and only `{}` is left"),
+    fails(
+        &objects::UNDECLARED_REQUIRED,
+        BEDROCK_STRICT,
+        "the object is closed without the property",
+    ),
+    fails(
+        &root::ONLY_COMBINERS,
+        BEDROCK_STRICT,
+        "the object is closed around the alternatives, and nothing is valid",
+    ),
+    fails(&root::ROOT_ALL_OF, BEDROCK_STRICT, "the object is closed around `allOf`"),
+    fails(&root::ROOT_REF, BEDROCK_STRICT, "the object is closed around the reference"),
+    fails(&unions::MERGED_OBJECTS, BEDROCK_STRICT, "each part is closed, and nothing is valid"),
+    fails(&unions::OVERLAPPING_ONE_OF, BEDROCK_STRICT, "the alternatives lose their bounds"),
+    fails(&arrays::OLD_TUPLE, BEDROCK_STRICT, "the tuple stays, which is not 2020-12"),
+    loses(&arrays::ARRAY_BOUND, BEDROCK_STRICT, "moves into the description"),
+    loses(&numbers::NUMBER_RANGE, BEDROCK_STRICT, "moves into the description"),
+    loses(&numbers::EXCLUSIVE_RANGE, BEDROCK_STRICT, "moves into the description"),
+    loses(&numbers::MULTIPLE_OF, BEDROCK_STRICT, "moves into the description"),
+    loses(&strings::LOOK_AROUND, BEDROCK_STRICT, "moves into the description"),
+];
 
 pub(super) static MISTRAL: Target = Target {
     name: "mistral",
     title: "Mistral API",
     kind: Kind::Api,
+    way: "`parameters` of a function, as it is",
     about: "Checks input schemas against their metaschema. Refuses `$schema` and `$id` when it compiles them.",
     names: names(64, "_-", MISTRAL_API),
     limits: &[],
     rules: &[
         throws(&a::SCHEMA_KEYWORD, MISTRAL_API, "`$schema` and `$id` are refused"),
         throws(&arrays::OLD_TUPLE, MISTRAL_API, "not valid under the metaschema of 2020-12"),
-        fails(
-            &arrays::OLD_TUPLE,
-            MISTRAL_LITELLM,
-            "`$schema` is removed, and the tuple is not 2020-12",
-        ),
-        fails(&r::NESTED_ID, MISTRAL_LITELLM, "`$id` is removed, and references dangle"),
     ],
+    others: &[&LITELLM_MISTRAL],
 };
+
+pub(super) static LITELLM_MISTRAL: Target = Target {
+    about: "Removes `$schema`, `$id` and `additionalProperties: false`, which the API refuses.",
+    ..way(
+        "litellm-mistral",
+        "LiteLLM with Mistral",
+        "`litellm` with models of `mistral/`",
+        names(64, "_-", MISTRAL_API),
+        LITELLM_MISTRAL_RULES,
+    )
+};
+
+static LITELLM_MISTRAL_RULES: &[TargetRule] = &[
+    fails(
+        &arrays::OLD_TUPLE,
+        MISTRAL_LITELLM,
+        "`$schema` is removed, and the tuple is not 2020-12",
+    ),
+    fails(&r::NESTED_ID, MISTRAL_LITELLM, "`$id` is removed, and references dangle"),
+];
 
 pub(super) static COHERE: Target = Target {
     name: "cohere",
     title: "Cohere API",
     kind: Kind::Api,
+    way: "`strict_tools`",
     about: "`strict_tools` takes at most 200 fields over all tools.",
     names: names(64, "_-", COHERE_DOCS),
     limits: &[limit(Measure::Properties, 200, Effect::RequestFails, COHERE_DOCS)],
     rules: &[],
+    others: &[],
 };
 
 pub(super) static GROQ: Target = Target {
     name: "groq",
     title: "Groq API with strict tools",
     kind: Kind::Api,
+    way: "functions with `strict`",
     about: "Strict tools need closed objects whose properties are all required.",
     names: names(64, "_-", GROQ_DOCS),
     limits: &[],
@@ -130,12 +159,14 @@ pub(super) static GROQ: Target = Target {
         throws(&unions::CLOSED_UNION, GROQ_DOCS, "objects have to be closed"),
         throws(&unions::MERGED_OBJECTS, GROQ_DOCS, "objects have to be closed"),
     ],
+    others: &[],
 };
 
 pub(super) static XAI: Target = Target {
     name: "xai",
     title: "xAI API",
     kind: Kind::Api,
+    way: "`parameters` of a function, as it is",
     about: "Takes at most 350 tools.",
     names: names(64, "_-", Evidence::reported("github.com: copilot-cli#4836", "2026-11-16")),
     limits: &[limit(
@@ -145,12 +176,14 @@ pub(super) static XAI: Target = Target {
         Evidence::reported("github.com: copilot-cli#4836", "2026-11-16"),
     )],
     rules: &[],
+    others: &[],
 };
 
 pub(super) static KIMI: Target = Target {
     name: "kimi",
     title: "Moonshot (Kimi) API",
     kind: Kind::Api,
+    way: "`parameters` of a function, as it is",
     about: "The Moonshot flavoured JSON Schema: types, enums, `anyOf` and references to `$defs` at the root. Nearly everything else is \
             refused.",
     names: NameForm { starts_with_letter: true, ..names(64, "_-", WALLE) },
@@ -196,4 +229,5 @@ pub(super) static KIMI: Target = Target {
         throws(&types::BOOLEAN_SCHEMA, WALLE, "every schema is an object"),
         throws(&types::BOOLEAN_ITEMS, WALLE, "every schema is an object"),
     ],
+    others: &[],
 };

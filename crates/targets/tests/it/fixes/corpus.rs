@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Completion, Trial};
 use toolbond_harness::{corpus, trials};
-use toolbond_targets::{LintOptions, lint_tools};
+use toolbond_targets::{LintOptions, default_targets, lint_tools};
 
 use super::fixes_once;
 
@@ -15,7 +15,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         };
         let mut fixed = 0;
         for server in servers {
-            let report = lint_tools(server.document.clone(), &LintOptions::default());
+            let report = lint_tools(
+                server.document.clone(),
+                &LintOptions::default().targets(default_targets().iter().copied()),
+            );
             if report.safe_fixes().next().is_some() {
                 fixed += 1;
                 fixes_once(&server.document)?;

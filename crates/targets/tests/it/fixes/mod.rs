@@ -7,7 +7,7 @@ mod random;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_harness::trials::{check_all, file};
-use toolbond_targets::{LintOptions, fix_tools};
+use toolbond_targets::{LintOptions, default_targets, fix_tools};
 
 use crate::checks::read;
 
@@ -35,7 +35,7 @@ fn fixes_as_expected(case: &Value) -> Result<(), Failed> {
 
 /// Fixes `document`: the same values are valid before and after, and fixing again does nothing.
 fn fixes_once(document: &Value) -> Result<(), Failed> {
-    let options = LintOptions::default();
+    let options = LintOptions::default().targets(default_targets().iter().copied());
     let mut fixed = document.clone();
     fix_tools(&mut fixed, &options);
     equal::compare(document, &fixed)?;
