@@ -70,6 +70,9 @@ pub(super) fn check_results(
         }
         let Some(contract) = contract else { continue };
         for mut finding in contract.judge_result(result, Mode::Warn).findings {
+            if let Some(found) = finding.found.take() {
+                finding.message = format!("{}, found {found}", finding.message);
+            }
             finding.index = tools.iter().position(|tool| tool == name);
             if options.includes(&finding) {
                 reported.push(Reported::new(LintFinding::from(finding)));
