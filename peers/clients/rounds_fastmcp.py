@@ -10,7 +10,7 @@ from rounds import mode, name, run, seen
 def connected(target):
     command, *args = target
     info = Implementation(name=name, version="1") if name else None
-    return Client(command if command.startswith("http:") else StdioTransport(command, args), mode=mode, client_info=info)
+    return Client(command if command.startswith("http:") else StdioTransport(command, args, keep_alive=False), mode=mode, client_info=info)
 
 
 async def call(client, tool):

@@ -5,6 +5,7 @@
 //! - [`judge_tools`] compiles the contracts of a tool list. It judges each tool alone, so one bad tool never affects the
 //!   others.
 //! - [`Contract::judge_arguments`] and [`Contract::judge_result`] check calls.
+//! - [`relax`] finds what to change in an output schema that its server breaks, and [`Relaxation::apply`] changes it.
 //! - [`project_tool`] and [`project_result`] give a tool or a result the shape that a [`Revision`] can carry.
 //!   [`lift_tool`] and [`lift_result`] undo that.
 //! - [`convert_tool`] gives clients the schemas of an older JSON Schema [`dialect`] as 2020-12. [`restore_tool`] undoes

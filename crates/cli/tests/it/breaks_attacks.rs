@@ -58,8 +58,8 @@ fn warn_passes_results_and_lists_byte_for_byte() {
 
 #[test]
 fn enforce_withholds_what_breaks_its_schema() {
-    // A format is an annotation.
-    let kept = ["date_without_zone", "valid"];
+    // A format is an annotation, and errors are not held to the schema.
+    let kept = ["date_without_zone", "error", "valid"];
     for era in ["legacy", "modern"] {
         let mut talk = talk(era, Some(&["--results", "enforce"]));
         for _ in 0..2 {
@@ -187,6 +187,7 @@ fn a_schema_that_breaks_in_a_new_way_each_time_goes() {
 }
 
 #[test]
+#[ignore = "long matrix: results"]
 fn three_thousand_tools_that_break_take_a_line_each() {
     const TOOLS: usize = 3000;
     let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
@@ -210,6 +211,7 @@ fn three_thousand_tools_that_break_take_a_line_each() {
 }
 
 #[test]
+#[ignore = "long matrix: results"]
 fn huge_values_that_break_are_bounded() {
     const BYTES: usize = 8 << 20;
     let output = json!({ "type": "object", "required": ["n"],
@@ -230,15 +232,12 @@ fn huge_values_that_break_are_bounded() {
         for round in 0..2 {
             guarded.list();
             for name in names {
-                let start = std::time::Instant::now();
                 let result = guarded.call(name, &json!({})).to_string();
-                eprintln!("{client} {round} {name} {:?}", start.elapsed());
                 assert!(result.len() > BYTES / 4 || round == 0, "{name}: {:.300}", result);
                 assert!(result.len() < 4 * BYTES, "{name}: {}", result.len());
             }
         }
-        eprintln!("{client}: {} MiB", guarded.peak());
-        assert!(guarded.peak() < 1024, "{}", guarded.peak());
+        assert!(guarded.peak() < 512, "{}", guarded.peak());
         let log = guarded.end();
         assert!(log.len() < 40, "{} lines", log.len());
         assert!(log.iter().all(|line| line.len() < 2000), "{:.3000}", log.join("\n"));

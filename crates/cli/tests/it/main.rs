@@ -66,6 +66,7 @@ mod guard_peers;
 mod guard_process;
 #[cfg(unix)]
 mod guard_repairs;
+mod guard_results;
 #[cfg(unix)]
 mod guard_results_file;
 mod guard_sse;

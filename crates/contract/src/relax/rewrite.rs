@@ -124,7 +124,7 @@ fn loosen(here: &mut Value, change: Loosening, author: &Value, dialect: Dialect)
     }
     let schema = here.as_object_mut()?;
     match change {
-        Loosening::Allow(kind) => allow(schema, kind)?,
+        Loosening::Allow(kind) if author.get("type").is_some() => allow(schema, kind),
         Loosening::AllowBesideRef(kind) => {
             let branches = if let Some(reference) = schema.get("$ref").cloned() {
                 if author.get("anyOf").is_some() {
@@ -140,36 +140,36 @@ fn loosen(here: &mut Value, change: Loosening, author: &Value, dialect: Dialect)
         Loosening::Branch(kind) => {
             schema.get_mut("anyOf")?.as_array_mut()?.push(json!({ "type": kind.name() }));
         }
-        Loosening::Open(keyword) if keyword.name().starts_with("unevaluated") => {
+        Loosening::Open(keyword) if keyword.is_unevaluated() => {
             schema.insert(keyword.name().to_owned(), json!({}));
         }
-        Loosening::Open(_) => return None,
-        Loosening::Drop(keyword) if keyword.name().starts_with("unevaluated") => return None,
-        Loosening::Drop(keyword) => {
-            let keyword = keyword.name();
-            if keyword == "contains" && dialect >= Dialect::Draft201909 {
-                schema.insert("minContains".to_owned(), 0.into());
-                return Some(());
-            }
-            schema.shift_remove(keyword);
-            // Draft-04: `exclusiveMinimum: true` says how `minimum` is meant.
-            for (bound, exclusive) in
-                [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")]
-            {
-                if keyword == bound && dialect == Dialect::Draft4 {
-                    schema.shift_remove(exclusive);
-                }
-            }
+        Loosening::Drop(keyword) if !keyword.is_unevaluated() => {
+            drop_keyword(schema, keyword.name(), dialect);
         }
-        Loosening::Accept | Loosening::AnyOf | Loosening::Optional(_) => {}
+        Loosening::AnyOf | Loosening::Optional(_) => {}
+        _ => return None,
     }
     Some(())
 }
 
-/// Adds `kind` to `type`.
-fn allow(schema: &mut Map<String, Value>, kind: Kind) -> Option<()> {
-    // Another step may have taken it away.
-    let Some(declared) = schema.get_mut("type") else { return Some(()) };
+fn drop_keyword(schema: &mut Map<String, Value>, keyword: &str, dialect: Dialect) {
+    if keyword == "contains" && dialect >= Dialect::Draft201909 {
+        // It marks items as evaluated.
+        schema.insert("minContains".to_owned(), 0.into());
+        return;
+    }
+    schema.shift_remove(keyword);
+    // Draft-04: `exclusiveMinimum: true` says how `minimum` is meant.
+    for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+        if keyword == bound && dialect == Dialect::Draft4 {
+            schema.shift_remove(exclusive);
+        }
+    }
+}
+
+/// Adds `kind` to `type`, unless another step takes that away.
+fn allow(schema: &mut Map<String, Value>, kind: Kind) {
+    let Some(declared) = schema.get_mut("type") else { return };
     let mut kinds = match declared.take() {
         Value::Array(kinds) => kinds,
         one => vec![one],
@@ -183,7 +183,6 @@ fn allow(schema: &mut Map<String, Value>, kind: Kind) -> Option<()> {
     if kind == Kind::Null && schema.get("nullable") == Some(&Value::Bool(false)) {
         schema.shift_remove("nullable");
     }
-    Some(())
 }
 
 /// Leaves the names in `required` that no step makes optional.

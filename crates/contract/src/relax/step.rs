@@ -131,6 +131,11 @@ impl Keyword {
         self.0
     }
 
+    /// Whether it is about what no other keyword evaluated. It can be opened only: it evaluates that itself.
+    pub(super) fn is_unevaluated(self) -> bool {
+        self.0.starts_with("unevaluated")
+    }
+
     /// Whether what it holds marks properties or items as evaluated, so that without it `unevaluatedProperties` and
     /// `unevaluatedItems` are about more of them.
     pub(super) fn evaluates(self) -> bool {

@@ -102,7 +102,7 @@ struct Work<'a> {
 impl Work<'_> {
     fn repair_content(&mut self, content: &Value) -> Result<Option<Reading>, OutOfFuel> {
         let mut valid = Vec::new();
-        if let Some(reading) = self.other_envelope(content, &content.to_string())
+        if let Some(reading) = self.other_envelope(content, None)
             && self.accepts(&reading.value)?
         {
             valid.push(reading);
@@ -115,7 +115,7 @@ impl Work<'_> {
         let Some(parsed) = text::parse(text) else { return Ok(None) };
         // Then the text may be meant as it is.
         let plain = Value::from(text);
-        let enveloped = self.other_envelope(&plain, "").map(|reading| reading.value);
+        let enveloped = self.other_envelope(&plain, None).map(|reading| reading.value);
         for meant in [Some(plain), enveloped].into_iter().flatten() {
             if self.accepts(&meant)? {
                 return Ok(None);
@@ -124,7 +124,7 @@ impl Work<'_> {
         let (rule, done) = (&RESULT_TEXT_ONLY, text_only::DONE);
         let read = Reading::whole(rule, done, parsed.value, parsed.text.clone());
         let mut valid = Vec::new();
-        if let Some(other) = self.other_envelope(&read.value, &parsed.text)
+        if let Some(other) = self.other_envelope(&read.value, Some(&parsed.text))
             && self.accepts(&other.value)?
         {
             valid.push(read.then(other));
@@ -137,23 +137,26 @@ impl Work<'_> {
         Ok(single(valid))
     }
 
-    /// `value` in an envelope that it lacks, or out of one that is too many.
-    fn other_envelope(&self, value: &Value, text: &str) -> Option<Reading> {
+    /// `value` in an envelope that it lacks, or out of one that is too many. `text` is its JSON, where that is known.
+    fn other_envelope(&self, value: &Value, text: Option<&str>) -> Option<Reading> {
         let declares = |value: &Value| {
             let place = Place::find(self.schema, value, &Pointer::root().join("result"));
             place.is_some_and(|place| place.is_declared)
         };
         let rule = &RESULT_ENVELOPE;
-        if let Some(inside) =
-            value.get("result").filter(|_| value.as_object().is_some_and(|it| it.len() == 1))
+        if let Some(members) = value.as_object().filter(|members| members.len() == 1)
+            && let Some(inside) = members.get("result")
         {
-            let text = inside.to_string();
-            return (!declares(value))
-                .then(|| Reading::whole(rule, envelope::REMOVED, inside.clone(), text));
+            let removed =
+                || Reading::whole(rule, envelope::REMOVED, inside.clone(), inside.to_string());
+            return (!declares(value)).then(removed);
         }
         let around = Value::Object(Map::from_iter([("result".to_owned(), value.clone())]));
-        let text = format!("{{\"result\":{text}}}");
-        declares(&around).then(|| Reading::whole(rule, envelope::ADDED, around, text))
+        if !declares(&around) {
+            return None;
+        }
+        let text = text.map_or_else(|| around.to_string(), |text| format!("{{\"result\":{text}}}"));
+        Some(Reading::whole(rule, envelope::ADDED, around, text))
     }
 
     /// `value` with its members and elements repaired.

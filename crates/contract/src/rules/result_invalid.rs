@@ -7,7 +7,8 @@ declare_rule! {
     ///
     /// Validates `structuredContent` in its natural shape against the tool's output schema, and reports each
     /// violation up to the limit. Results with `isError: true` are not checked. Under `warn` the result passes.
-    /// Under `enforce` a tool error replaces it, which says what was expected but repeats nothing of the data.
+    /// Under `repair` too, if it cannot be repaired. Under `enforce` a tool error replaces it, which says what was
+    /// expected but repeats nothing of the data.
     ///
     /// ## Why is this bad
     ///

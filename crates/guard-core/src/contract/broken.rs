@@ -64,10 +64,10 @@ impl ResultCheck<'_> {
         text: &str,
         result: &Value,
         contract: &Contract,
-        judged: JudgedCall,
+        mut judged: JudgedCall,
     ) -> CheckedResult {
-        let Some(finding) = judged.findings.first() else { return self.shaped(text, result) };
-        if !ABOUT_SCHEMA.contains(&finding.rule) {
+        let rule = judged.findings.first().map_or("", |finding| finding.rule);
+        if !ABOUT_SCHEMA.contains(&rule) {
             self.conclude(judged);
             return self.shaped(text, result);
         }
@@ -76,17 +76,24 @@ impl ResultCheck<'_> {
         let table = self.server.learned();
         let known = table.get(contract).map(|(learned, _)| learned);
         let accepted = known.as_ref().map_or(Some(false), |it| it.accepts(contract, content));
-        let learned = match (accepted, known) {
-            (Some(false), _) => Some(table.learn(contract, content)),
-            (_, known) => known,
-        };
-        if let Some(learned) = &learned {
-            let record = Record::BrokenOutput { tool: contract.name(), learned };
+        // A server may break its schema in ever new ways: what is not learned has one line.
+        let mut is_new = self.server.is_first(&(contract.name(), rule));
+        if accepted == Some(false) {
+            let learned = table.learn(contract, content);
+            let record = Record::BrokenOutput { tool: contract.name(), learned: &learned };
             self.server.environment().record(&record);
+            if let Some(finding) = judged.findings.first_mut() {
+                finding.hint = Some(format!(
+                    "from the next list on, clients get the tool {}",
+                    match learned.relaxation() {
+                        Some(_) => "with a relaxed output schema",
+                        None => "without an output schema",
+                    }
+                ));
+            }
+            is_new = true;
         }
-        // A server may break its schema in ever new ways.
-        let times = learned.as_ref().map_or(0, |learned| learned.times);
-        if self.server.is_first(&(contract.name(), finding.rule, times)) {
+        if is_new {
             self.conclude(judged);
         }
         let Some(held) = self.held().filter(|held| held.is_listed && held.is_validated) else {

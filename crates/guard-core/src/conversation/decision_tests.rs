@@ -19,11 +19,11 @@ use crate::settings::{Deployment, Override, Settings};
 use crate::testing;
 
 /// A message that left, and to whom.
-type Seen = (&'static str, Value);
+pub(super) type Seen = (&'static str, Value);
 
 /// A conversation of one client, whose jobs are run at once.
-struct Talk {
-    conversation: Conversation,
+pub(super) struct Talk {
+    pub(super) conversation: Conversation,
     link: Link,
     stream: StreamId,
     caller: Caller,
@@ -34,7 +34,7 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(link: Link, settings: Settings) -> Self {
+    pub(super) fn new(link: Link, settings: Settings) -> Self {
         let server = testing::server(settings);
         let conversation = Conversation::new(Arc::new(server), link, Revision::V2025_11_25);
         let (stream, now) = (StreamId::PIPE, testing::now());
@@ -43,7 +43,7 @@ impl Talk {
     }
 
     /// What comes of a message of the client, which but on a pipe has a stream of its own.
-    fn client(&mut self, message: &Value) -> Vec<Seen> {
+    pub(super) fn client(&mut self, message: &Value) -> Vec<Seen> {
         if self.link != Link::Pipe {
             self.stream = StreamId::new();
         }
@@ -55,7 +55,7 @@ impl Talk {
     }
 
     /// What comes of a message of the server.
-    fn server(&mut self, message: &Value) -> Vec<Seen> {
+    pub(super) fn server(&mut self, message: &Value) -> Vec<Seen> {
         let text = Text::from(message.to_string());
         let message = Message::read(&text).unwrap();
         let origin = match self.link {
@@ -67,7 +67,7 @@ impl Talk {
     }
 
     /// What comes of the answer to the guard's own request: `tools`, or an error.
-    fn list(&mut self, tools: Option<&Value>) -> Vec<Seen> {
+    pub(super) fn list(&mut self, tools: Option<&Value>) -> Vec<Seen> {
         match (self.ask, tools) {
             (Some(ask), Some(tools)) => {
                 let result = ByteString::from(json!({ "tools": tools }).to_string());
@@ -88,7 +88,7 @@ impl Talk {
         }
     }
 
-    fn wait(&mut self, time: Duration) -> Vec<Seen> {
+    pub(super) fn wait(&mut self, time: Duration) -> Vec<Seen> {
         self.now += time;
         self.conversation.on_timeout(self.now);
         self.seen()

@@ -8,6 +8,8 @@ mod action;
 mod bridge;
 #[cfg(test)]
 mod bridge_tests;
+#[cfg(test)]
+mod broken_tests;
 mod call;
 #[cfg(test)]
 mod decision_tests;

@@ -81,7 +81,7 @@ async fn a_result_that_breaks_its_schema_does_not_leave() {
 
         // A server does not relax its own contract.
         let options = ServerOptions::default().results(Mode::Repair);
-        let session = connect_with(Plain::new(tools.clone()), options, revision).await;
+        let session = connect_with(Plain::new(tools.clone()), options, revision.clone()).await;
         for name in ["lying", "silent"] {
             let result = session.call(name, json!({})).await.unwrap();
             assert_eq!(result["isError"], true, "{name}");

@@ -21,7 +21,7 @@ fn moved() -> Result<(), Failed> {
         let text = content.to_string();
         assert_eq!(told["content"], json!([{ "type": "text", "text": text }]));
         assert_eq!(told.get("structuredContent"), None);
-        assert_same(&*contract.tell_error(&told), &told, "told twice");
+        assert_same(&contract.tell_error(&told), &told, "told twice");
         assert_same(&*lift_result(&told, Form::Natural)?, &before, "lifted");
         let mut said = before.clone();
         said["content"] = json!([{ "type": "text", "text": text }]);
@@ -32,7 +32,7 @@ fn moved() -> Result<(), Failed> {
     let valid = error(json!({ "errors": [] }));
     let silent = json!({ "content": [], "isError": true });
     for same in [result, valid, silent, json!([1])] {
-        assert_same(&*contract.tell_error(&same), &same, "unchanged");
+        assert_same(&contract.tell_error(&same), &same, "unchanged");
     }
     Ok(())
 }

@@ -39,8 +39,13 @@ fn play_one(way: &str, script: &Script, stage: &mut impl Stage, last: &Cell<Stri
     let name = &script.name;
     let mut asked = Value::Null;
     for (word, text) in script.steps.iter().chain(&end()) {
+        // A step of one way only.
+        let (only, word) = word.split_once('/').unwrap_or((way, word));
+        if only != way {
+            continue;
+        }
         last.set(format!("{word} {text}"));
-        match word.as_str() {
+        match word {
             "client>" => stage.client_sends(text),
             "server>" => stage.server_sends(text),
             "server<" | "client<" => {

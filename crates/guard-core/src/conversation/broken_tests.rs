@@ -1,0 +1,213 @@
+//! Results that break the output schema of their tool.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolbond_contract::Mode;
+
+use super::Link;
+use super::decision_tests::{Seen, Talk};
+use crate::settings::Settings;
+
+/// A client that is known to validate results.
+const STRICT: &str = "gemini-cli-mcp-client";
+
+fn output() -> Value {
+    json!({ "type": "object", "properties": { "sum": { "type": "integer" }, "note": { "type": "string" } },
+        "required": ["sum"], "additionalProperties": false })
+}
+
+fn tools() -> Value {
+    json!([{ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output() }])
+}
+
+fn talk(settings: Settings) -> Talk {
+    Talk::new(Link::Pipe, settings)
+}
+
+fn default_talk() -> Talk {
+    talk(Settings::default())
+}
+
+fn meta(client: &str) -> Value {
+    json!({ "io.modelcontextprotocol/clientInfo": { "name": client, "version": "1" } })
+}
+
+/// The tool as `client` gets it when it lists the tools.
+fn list(talk: &mut Talk, client: &str) -> Value {
+    let params = json!({ "_meta": meta(client) });
+    talk.client(&json!({ "id": "list", "method": "tools/list", "params": params }));
+    let answer = json!({ "id": "list", "result": { "tools": tools(), "ttlMs": 500 } });
+    let mut seen = talk.server(&answer);
+    seen.pop().unwrap().1["result"].take()
+}
+
+/// What `client` gets of a call that the server answers with `result`, and what else happens.
+fn call(talk: &mut Talk, client: &str, result: &Value) -> (Value, Vec<Seen>) {
+    let params = json!({ "name": "add", "arguments": {}, "_meta": meta(client) });
+    let seen = talk.client(&json!({ "id": 1, "method": "tools/call", "params": params }));
+    if seen.iter().any(|(what, _)| *what == "list") {
+        talk.list(Some(&tools()));
+    }
+    let mut seen = talk.server(&json!({ "id": 1, "result": result }));
+    let (_, mut answer) = seen.pop().unwrap();
+    (answer["result"].take(), seen)
+}
+
+fn result(content: &Value) -> Value {
+    json!({ "content": [{ "type": "text", "text": "text" }], "structuredContent": content })
+}
+
+#[test]
+fn a_client_that_validates_gets_the_data_at_once() {
+    let mut talk = default_talk();
+    let listed = list(&mut talk, STRICT);
+    assert_eq!((&listed["tools"], &listed["ttlMs"]), (&tools(), &json!(500)));
+    let wrong = result(&json!({ "sum": 7, "more": 1 }));
+    let expected = json!({
+        "content": [
+            { "type": "text", "text": "the tool ran; do not repeat the call\nits result does not match its output schema: #: unknown property `more`" },
+            { "type": "text", "text": "text" },
+            { "type": "text", "text": "{\"sum\":7,\"more\":1}" }
+        ],
+        "isError": true
+    });
+    assert_eq!(call(&mut talk, STRICT, &wrong).0, expected);
+    // As long as it does not list again, it validates against what it was given.
+    assert_eq!(call(&mut talk, STRICT, &wrong).0, expected);
+    let listed = list(&mut talk, STRICT);
+    assert_eq!(listed["ttlMs"], 0);
+    assert_eq!(listed["tools"][0]["outputSchema"]["additionalProperties"], json!({}));
+    assert_eq!(call(&mut talk, STRICT, &wrong).0, wrong);
+}
+
+#[test]
+fn others_get_the_result_as_it_came() {
+    let mut talk = default_talk();
+    list(&mut talk, "c");
+    for content in [json!({ "sum": 7, "more": 1 }), json!({ "sum": [] }), json!({})] {
+        assert_eq!(call(&mut talk, "c", &result(&content)).0, result(&content));
+    }
+}
+
+#[test]
+fn who_never_listed_the_tool_validates_nothing() {
+    let mut talk = default_talk();
+    let wrong = result(&json!({ "sum": 7, "more": 1 }));
+    assert_eq!(call(&mut talk, STRICT, &wrong).0, wrong);
+    // A list that the guard requests for itself takes nothing from the client.
+    list(&mut talk, STRICT);
+    talk.conversation.on_tools_changed();
+    let worse = result(&json!({ "sum": {}, "more": 1 }));
+    let (found, _) = call(&mut talk, STRICT, &worse);
+    assert_eq!(found["isError"], true);
+    assert_eq!(call(&mut talk, STRICT, &wrong).0, wrong);
+}
+
+#[test]
+fn the_operator_knows_better_which_client_validates() {
+    let mut settings = Settings::default();
+    settings.client_validates = [("c".to_owned(), true), (STRICT.to_owned(), false)].into();
+    let mut talk = talk(settings);
+    // Each breaks what was learned before.
+    let [wrong, worse] = [json!({}), json!([])].map(|content| result(&content));
+    for (client, wrong, is_error) in [("c", &wrong, true), (STRICT, &worse, false)] {
+        list(&mut talk, client);
+        let (found, _) = call(&mut talk, client, wrong);
+        assert_eq!(found["isError"] == true, is_error, "{client}");
+    }
+}
+
+#[test]
+fn a_schema_that_is_broken_again_and_again_is_gone() {
+    let mut talk = default_talk();
+    let broken = [json!({}), json!({ "sum": "x" }), json!({ "a": 1 }), json!({ "note": [] })];
+    for (times, content) in broken.iter().enumerate() {
+        let listed = list(&mut talk, "c");
+        assert!(listed["tools"][0].get("outputSchema").is_some(), "{times}");
+        call(&mut talk, "c", &result(content));
+    }
+    let listed = list(&mut talk, "c");
+    let tool = &listed["tools"][0];
+    assert!(tool.get("outputSchema").is_none());
+    assert_eq!(tool["_meta"]["dev.toolbond/output"]["relaxed"], "dropped");
+    assert_eq!(talk.conversation.server.learned().changes(), 4);
+}
+
+#[test]
+fn a_client_is_told_that_the_list_changed_once_a_minute() {
+    let mut talk = default_talk();
+    let capabilities = json!({ "tools": { "listChanged": true } });
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c" } });
+    talk.client(&json!({ "id": 0, "method": "initialize", "params": hello }));
+    let welcome = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities });
+    talk.server(&json!({ "id": 0, "result": welcome }));
+    let told = |seen: &[Seen]| {
+        seen.iter().filter(|it| it.1["method"] == "notifications/tools/list_changed").count()
+    };
+    list(&mut talk, "c");
+    assert_eq!(told(&call(&mut talk, "c", &result(&json!({ "sum": 1 }))).1), 0);
+    assert_eq!(told(&call(&mut talk, "c", &result(&json!({}))).1), 1);
+    list(&mut talk, "c");
+    assert_eq!(told(&call(&mut talk, "c", &result(&json!({ "sum": [] }))).1), 0);
+    talk.wait(Duration::from_secs(61));
+    assert_eq!(told(&call(&mut talk, "c", &result(&json!({ "sum": 1 }))).1), 1);
+}
+
+#[test]
+fn a_null_is_left_out_only_for_who_may_have_the_strict_schema() {
+    let mut talk = default_talk();
+    let nulled = result(&json!({ "sum": 1, "note": null }));
+    assert_eq!(call(&mut talk, "c", &nulled).0, nulled);
+    let mut talk = default_talk();
+    list(&mut talk, "c");
+    assert_eq!(call(&mut talk, "c", &nulled).0, result(&json!({ "sum": 1 })));
+    assert_eq!(talk.conversation.server.learned().changes(), 0);
+}
+
+#[test]
+fn warn_and_enforce_learn_nothing() {
+    for mode in [Mode::Off, Mode::Warn, Mode::Enforce] {
+        let mut settings = Settings::default();
+        settings.results = mode;
+        let mut talk = talk(settings);
+        list(&mut talk, STRICT);
+        let wrong = result(&json!({ "sum": "7" }));
+        let (found, _) = call(&mut talk, STRICT, &wrong);
+        assert_eq!(found == wrong, mode != Mode::Enforce, "{mode}");
+        assert_eq!(list(&mut talk, STRICT)["tools"], tools(), "{mode}");
+        assert_eq!(talk.conversation.server.learned().changes(), 0);
+    }
+}
+
+#[test]
+fn formats_that_clients_assert_are_left_out() {
+    let output = json!({ "type": "object", "properties": { "at": { "type": "string", "format": "date-time" } } });
+    let tool =
+        json!({ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output });
+    for (mode, is_kept) in [(Mode::Repair, false), (Mode::Warn, true)] {
+        let mut settings = Settings::default();
+        settings.results = mode;
+        let mut talk = talk(settings);
+        talk.client(&json!({ "id": 1, "method": "tools/list" }));
+        let seen = talk.server(&json!({ "id": 1, "result": { "tools": [tool] } }));
+        let found = &seen[0].1["result"]["tools"][0];
+        assert_eq!(*found == tool, is_kept, "{mode}");
+        assert_eq!(
+            found["_meta"]["dev.toolbond/output"]["formats"] == json!(["date-time"]),
+            !is_kept
+        );
+    }
+}
+
+#[test]
+fn a_result_that_is_no_object_reaches_legacy_clients_once_the_schema_is_gone() {
+    let mut talk = default_talk();
+    list(&mut talk, "c");
+    call(&mut talk, "c", &result(&json!([1])));
+    assert!(list(&mut talk, "c")["tools"][0].get("outputSchema").is_none());
+    let (found, _) = call(&mut talk, "c", &result(&json!([1])));
+    assert_eq!(found["structuredContent"], json!({ "result": [1] }));
+    let valid = result(&json!({ "sum": 1 }));
+    assert_eq!(call(&mut talk, "c", &valid).0, valid);
+}
