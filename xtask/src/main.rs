@@ -3,6 +3,7 @@
 mod bench;
 mod command;
 mod findings;
+mod hosts;
 mod known;
 mod links;
 mod modules;
@@ -41,6 +42,7 @@ enum Chore {
     Targets,
     Findings(findings::Findings),
     Bench(bench::Bench),
+    Hosts(hosts::Hosts),
     Weigh(weigh::Weigh),
 }
 
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Chore::Targets => targets::run(),
         Chore::Findings(findings) => findings.run(),
         Chore::Bench(bench) => bench.run(),
+        Chore::Hosts(hosts) => hosts.run(),
         Chore::Weigh(weigh) => weigh.run(),
     };
     match done {

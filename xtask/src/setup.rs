@@ -10,8 +10,12 @@ use crate::{command, node, python, suite, workspace};
 
 /// What tests need: the program that they run, if what is installed does not run by itself, the one that installs the
 /// rest, and what is below `target/testkit` once all is installed.
-const NEEDS: [(Option<&str>, &str, &str); 6] = [
+const NEEDS: [(Option<&str>, &str, &str); 10] = [
     (Some("node"), "npm", "peers/installed-lock.json"),
+    (Some("node"), "npm", "hosts/claude-code/installed-lock.json"),
+    (Some("node"), "npm", "hosts/codex/installed-lock.json"),
+    (Some("node"), "npm", "hosts/gemini-cli/installed-lock.json"),
+    (Some("node"), "npm", "hosts/sep-server/installed-lock.json"),
     (Some("python3"), "pip", "python/mcp2/installed-requirements.txt"),
     (Some("python3"), "pip", "python/mcp1/installed-requirements.txt"),
     (Some("python3"), "pip", "python/fastmcp3/installed-requirements.txt"),
@@ -67,6 +71,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         }
         if has_npm {
             done.push(node::install());
+            done.extend(node::install_hosts());
         }
         done.push(large.join().unwrap_or_else(|panic| resume_unwind(panic)));
         done

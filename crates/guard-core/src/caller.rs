@@ -7,7 +7,7 @@ use http::header::{HOST, HeaderName, HeaderValue};
 use http::{HeaderMap, Uri};
 use memchr::memmem;
 
-use crate::hop_by_hop::remove_hop_by_hop;
+use crate::hop_by_hop::{remove_headers, remove_hop_by_hop};
 
 /// Who sends a request: its session, and all its headers that are not about one message, at one host, path and query.
 ///
@@ -183,11 +183,7 @@ pub fn of_list(mut headers: HeaderMap) -> Option<HeaderMap> {
     if headers.contains_key("dpop") || headers.contains_key("signature") {
         return None;
     }
-    let is_of_call = |name: &str| OF_CALL.contains(&name) || name.starts_with("mcp-param-");
-    let names: Vec<_> = headers.keys().filter(|name| is_of_call(name.as_str())).cloned().collect();
-    for name in names {
-        headers.remove(name);
-    }
+    remove_headers(&mut headers, |name| OF_CALL.contains(&name) || name.starts_with("mcp-param-"));
     Some(headers)
 }
 
@@ -224,10 +220,7 @@ pub fn forwarded(headers: &HeaderMap) -> HeaderMap {
         |name: &str| names.contains(&name) || starts.iter().any(|start| name.starts_with(start));
     let mut headers = headers.clone();
     remove_hop_by_hop(&mut headers);
-    let names: Vec<_> = headers.keys().filter(|it| is_replaced(it.as_str())).cloned().collect();
-    for name in names {
-        headers.remove(name);
-    }
+    remove_headers(&mut headers, is_replaced);
     headers
 }
 

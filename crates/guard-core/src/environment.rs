@@ -59,7 +59,7 @@ pub enum Record<'a> {
     /// What a server says about itself: its name and version, and the revision that was negotiated.
     Handshake { server: Option<String>, revision: Option<&'a Revision> },
     /// A listed tool.
-    Tool { name: &'a str, findings: &'a [Finding], standing: Standing },
+    Tool { name: &'a str, findings: &'a [Finding], status: ToolStatus },
     /// A call; `None` for a tool that is not listed.
     Call { tool: Option<&'a str>, revision: &'a Revision },
     /// A tool whose server breaks its output schema, and what is known of that.
@@ -80,7 +80,7 @@ pub struct Check {
 /// What clients get of a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum ToolStatus {
     /// The server has not listed it yet.
     #[default]
     Unknown,
@@ -92,8 +92,8 @@ pub enum Standing {
     Dropped,
 }
 
-impl Standing {
-    /// The standing that the findings about a tool amount to.
+impl ToolStatus {
+    /// The status that the findings about a tool amount to.
     #[must_use]
     pub fn from_findings(findings: &[Finding]) -> Self {
         let did = |action| findings.iter().any(|finding| finding.action == action);

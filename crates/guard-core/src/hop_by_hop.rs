@@ -14,17 +14,20 @@ static HOP_BY_HOP: [HeaderName; 7] = [
     UPGRADE,
 ];
 
-/// The names of the headers that are about one connection.
-fn hop_by_hop(headers: &HeaderMap) -> Vec<HeaderName> {
-    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
-    let named =
-        values.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok());
-    HOP_BY_HOP.iter().cloned().chain(named).collect()
-}
-
 /// Removes the headers that are about one connection.
 pub fn remove_hop_by_hop(headers: &mut HeaderMap) {
-    for name in hop_by_hop(headers) {
+    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let named = values.flat_map(|value| value.split(','));
+    let named: Vec<HeaderName> = named.filter_map(|name| name.trim().parse().ok()).collect();
+    for name in HOP_BY_HOP.iter().chain(&named) {
+        headers.remove(name);
+    }
+}
+
+/// Removes the headers whose names are such.
+pub fn remove_headers(headers: &mut HeaderMap, is_such: impl Fn(&str) -> bool) {
+    let names: Vec<_> = headers.keys().filter(|name| is_such(name.as_str())).cloned().collect();
+    for name in names {
         headers.remove(name);
     }
 }

@@ -206,7 +206,7 @@ mod tests {
     use toolbond_contract::Revision;
     use toolbond_fetch::Policy;
     use toolbond_guard_core::contract::catalog::Catalog;
-    use toolbond_guard_core::contract::list::{CheckedPage, PageCheck, PageFate};
+    use toolbond_guard_core::contract::list::{CheckedPage, PageCheck, PageOutcome};
     use toolbond_guard_core::event::Event;
     use toolbond_guard_core::lock::lock;
     use toolbond_guard_core::settings::Settings;
@@ -244,7 +244,7 @@ mod tests {
             r#"{"name":"book","inputSchema":{"$ref":"https://a.example/a.json","type":"object"}}"#;
         let has_book = |others: &[&str]| {
             let page = check(&server, &[&[book][..], others].concat());
-            matches!(page.fate, PageFate::Replaced(text) if text.contains("book"))
+            matches!(page.outcome, PageOutcome::Replaced(text) if text.contains("book"))
         };
         let a = r#"{"name":"a","inputSchema":{"type":"object"}}"#;
         wait_until("the tool is bundled", || has_book(&[a]));

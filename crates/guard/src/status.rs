@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use toolbond_contract::{Finding, Outcome, Revision, Side};
-use toolbond_guard_core::environment::{Check, Record, Standing};
+use toolbond_guard_core::environment::{Check, Record, ToolStatus};
 
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::lock::lock;
@@ -51,8 +51,8 @@ pub(crate) struct Snapshot {
 /// One tool.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Tool {
-    /// Its standing when it was last listed.
-    pub(crate) verdict: Standing,
+    /// Its status when it was last listed.
+    pub(crate) verdict: ToolStatus,
     /// The findings about it, as lines; at most eight.
     pub(crate) findings: Vec<String>,
     /// What clients get of its output schema.
@@ -126,8 +126,8 @@ impl Status {
             Record::Handshake { server, revision } => {
                 self.record_handshake(server.as_deref(), *revision);
             }
-            Record::Tool { name, findings, standing } => {
-                self.record_tool(name, findings, *standing);
+            Record::Tool { name, findings, status } => {
+                self.record_tool(name, findings, *status);
             }
             Record::BrokenOutput { tool, learned } => {
                 let output = if learned.relaxation().is_some() {
@@ -154,7 +154,7 @@ impl Status {
     }
 
     /// Records a listed tool.
-    fn record_tool(&self, tool: &str, findings: &[Finding], verdict: Standing) {
+    fn record_tool(&self, tool: &str, findings: &[Finding], verdict: ToolStatus) {
         let mut all = lock(&self.0);
         let entry = all.tool_mut(tool);
         entry.verdict = verdict;

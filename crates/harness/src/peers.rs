@@ -12,12 +12,14 @@ pub fn path(name: &str) -> PathBuf {
     root().canonicalize().unwrap().join("peers").join(name)
 }
 
-/// A folder below `target/testkit` with the packages of `peers/package.json` or of a list of `peers/python`.
+/// A folder below `target/testkit` with the packages of `peers/package.json`, of a folder of
+/// `peers/hosts/packages`, or of a list of `peers/python`.
 pub fn installed(name: &str) -> PathBuf {
     let place = root().join("target/testkit").join(name);
-    let done = match name {
-        "peers/node_modules" => place.with_file_name("installed-lock.json"),
-        _ => place.join("installed-requirements.txt"),
+    let done = if name.ends_with("/node_modules") {
+        place.with_file_name("installed-lock.json")
+    } else {
+        place.join("installed-requirements.txt")
     };
     if !done.exists() {
         missing(name);

@@ -15,7 +15,7 @@ pub struct Evidence {
     pub source: &'static str,
     /// The day on which the source was read or run.
     pub date: &'static str,
-    /// The converter that tests run, by its name there.
+    /// The converter or host that tests run, by its name there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub converter: Option<&'static str>,
     /// The versions of the target to which the rule applies, if not all.
@@ -28,6 +28,12 @@ impl Evidence {
     #[must_use]
     pub const fn converter(name: &'static str, source: &'static str) -> Self {
         Self { converter: Some(name), ..Self::new(Established::Converter, source, "2026-11-17") }
+    }
+
+    /// A run of the host `name`, the package `source`, shows it, and tests run it.
+    #[must_use]
+    pub const fn host(name: &'static str, source: &'static str) -> Self {
+        Self { converter: Some(name), ..Self::new(Established::Host, source, "2026-11-18") }
     }
 
     /// The source code shows it.
@@ -73,6 +79,8 @@ pub enum Established {
     Source,
     /// Tests run the converter that the target publishes.
     Converter,
+    /// Tests run the host, with a scripted model that keeps what it is offered.
+    Host,
 }
 
 impl fmt::Display for Established {
@@ -82,6 +90,7 @@ impl fmt::Display for Established {
             Self::Documented => "documented",
             Self::Source => "source read",
             Self::Converter => "converter run",
+            Self::Host => "host run",
         })
     }
 }

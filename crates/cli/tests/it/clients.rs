@@ -1,4 +1,4 @@
-//! Published clients against the demo server, and against a plain `rmcp` server as `docs/clients.md` says.
+//! Published clients against the demo server, and against a plain `rmcp` server as `docs/hosts.md` says.
 
 use serde_json::{Value, json};
 use toolbond_harness::peers;
@@ -101,8 +101,8 @@ impl Client {
             });
         }
         let row = format!("| {} | {} |", self.name, cells.join(" | "));
-        let page = include_str!("../../../../docs/clients.md");
-        assert!(page.contains(&row), "`docs/clients.md` does not have\n{row}");
+        let page = include_str!("../../../../docs/hosts.md");
+        assert!(page.contains(&row), "`docs/hosts.md` does not have\n{row}");
     }
 
     /// What the client reports of each server.

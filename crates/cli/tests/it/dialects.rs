@@ -33,7 +33,8 @@ impl Server {
     }
 
     fn guarded(&self) -> Vec<String> {
-        let guard = [program().to_str().unwrap(), "guard", "--"].map(str::to_owned);
+        let guard = [program().to_str().unwrap(), "guard", "--results-file", "none", "--"]
+            .map(str::to_owned);
         [&guard[..], &self.command].concat()
     }
 

@@ -54,7 +54,8 @@ impl Peer {
 /// The commands of a server without and with a guard.
 fn commands(server: Peer) -> (Vec<String>, Vec<String>) {
     let direct = server.words("server");
-    let mut guarded = vec![env!("CARGO_BIN_EXE_toolbond").to_owned(), "guard".into(), "--".into()];
+    let mut guarded = vec![env!("CARGO_BIN_EXE_toolbond").to_owned(), "guard".into()];
+    guarded.extend(["--results-file", "none", "--"].map(String::from));
     guarded.extend(direct.clone());
     (direct, guarded)
 }

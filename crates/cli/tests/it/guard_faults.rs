@@ -108,7 +108,7 @@ fn a_line_beyond_the_limit_is_passed_over_by_a_guard_that_could_not_keep_it() {
     );
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -d {DATA} && exec \"$0\" \"$@\"")]);
-    command.arg(program()).args(["guard", "--", "sh", "-c", &flood]);
+    command.arg(program()).args(["guard", "--results-file", "none", "--", "sh", "-c", &flood]);
     let mut talk = Talk::with(command);
     let answer = talk.ask(&asking("ping"));
     assert_eq!(answer["id"], 1);

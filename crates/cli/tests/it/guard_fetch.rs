@@ -120,7 +120,15 @@ fn a_tool_that_refers_to_documents_works() {
     let server = Server::new(&documents.url("/a/place.json"));
     let allow = documents.url("/a/");
     let program = program();
-    let guard = [program.to_str().unwrap(), "guard", "--allow-fetch", &allow, "--"];
+    let guard = [
+        program.to_str().unwrap(),
+        "guard",
+        "--results-file",
+        "none",
+        "--allow-fetch",
+        &allow,
+        "--",
+    ];
     let command: Vec<_> = guard.into_iter().chain(server.command()).collect();
     for client in [TypescriptV1, TypescriptV2, PythonV2] {
         let guards = check(|| visit_with(client, &calls(), &command));

@@ -16,7 +16,10 @@ use toolbond_harness::wait::wait_until;
 fn guard(files: usize, arguments: &[&str]) -> (Process, u16) {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]);
-    shell.arg(program()).args(["guard", "--listen", "127.0.0.1:0"]).args(arguments);
+    shell
+        .arg(program())
+        .args(["guard", "--results-file", "none", "--listen", "127.0.0.1:0"])
+        .args(arguments);
     Process::listening(shell)
 }
 

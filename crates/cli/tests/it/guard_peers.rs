@@ -58,8 +58,9 @@ pub(crate) fn visit_with(client: Client, calls: &Value, command: &[&str]) -> Val
 /// What a TypeScript v1 client reports of the server that `command` starts, through a guard with these options.
 pub(crate) fn visit(guard: Option<&[&str]>, calls: &Value, command: &[&str]) -> Value {
     let program = program();
-    let guard =
-        guard.map(|options| [&[program.to_str().unwrap(), "guard"], options, &["--"]].concat());
+    let guard = guard.map(|options| {
+        [&[program.to_str().unwrap(), "guard", "--results-file", "none"], options, &["--"]].concat()
+    });
     visit_with(Client::TypescriptV1, calls, &[&guard.unwrap_or_default(), command].concat())
 }
 

@@ -102,7 +102,16 @@ fn is_view(visit: impl Fn(&Value) -> Value) {
 fn typescript_calls_a_view_on_standard_input_and_output() {
     let program = program();
     let toolbond = toolbond_program();
-    let guard = [toolbond.to_str().unwrap(), "guard", "--for", "gemini", "--", "node"];
+    let guard = [
+        toolbond.to_str().unwrap(),
+        "guard",
+        "--results-file",
+        "none",
+        "--for",
+        "gemini",
+        "--",
+        "node",
+    ];
     let visit =
         |calls: &Value| visit_with(TypescriptV2, calls, &[&guard[..], &[&program]].concat());
     is_view(visit);

@@ -30,7 +30,8 @@ fn mcp_inspector_works_through_the_guard() {
     let everything = ["node", &everything];
     let program = program();
     // The list of this server declares draft-07, which the guard converts unless told otherwise.
-    let guard = [program.to_str().unwrap(), "guard", "--keep-dialects", "--"];
+    let guard =
+        [program.to_str().unwrap(), "guard", "--results-file", "none", "--keep-dialects", "--"];
     let guarded = [&guard, &everything[..]].concat();
     let sum = ["--method", "tools/call", "--tool-name", "get-sum", "--tool-arg", "a=1", "b=2"];
     for arguments in [&["--method", "tools/list"][..], &sum] {

@@ -74,6 +74,8 @@ mod guard_stalls;
 mod guard_tls;
 mod guard_unlabelled;
 mod guard_views;
+#[cfg(target_os = "linux")]
+mod hosts;
 mod inspector;
 #[cfg(unix)]
 mod lint;

@@ -80,7 +80,8 @@ fn compare((client, program): (&str, &str), servers: &[(&str, [Vec<String>; 2])]
 
 /// A server as a command, without and with a guard.
 fn over_stdio((server, name): (&'static str, &str)) -> (&'static str, [Vec<String>; 2]) {
-    let guard = [program().to_str().unwrap(), "guard", "--"].map(str::to_owned);
+    let guard =
+        [program().to_str().unwrap(), "guard", "--results-file", "none", "--"].map(str::to_owned);
     let words = peers::words(name);
     (server, [words.clone(), [&guard[..], &words].concat()])
 }

@@ -57,7 +57,18 @@ fn one_trace_over_stdio() {
     for era in ["modern", "legacy"] {
         let receiver = Receiver::start(Answer::Takes);
         let (guard, server) = (program(), traced());
-        call(era, &[guard.to_str().unwrap(), "guard", "--", server.to_str().unwrap()], &receiver);
+        call(
+            era,
+            &[
+                guard.to_str().unwrap(),
+                "guard",
+                "--results-file",
+                "none",
+                "--",
+                server.to_str().unwrap(),
+            ],
+            &receiver,
+        );
         follow(&receiver);
     }
 }
@@ -95,7 +106,7 @@ fn one_trace_over_http_to_a_process() {
 fn one_trace_with_the_python_sdk() {
     let receiver = Receiver::start(Answer::Takes);
     let mut client = peers::command("clients/traced_client.py");
-    client.args([env!("CARGO_BIN_EXE_toolbond"), "guard", "--"]);
+    client.args([env!("CARGO_BIN_EXE_toolbond"), "guard", "--results-file", "none", "--"]);
     client.args(peers::words("servers/traced.py")).envs(receiver.variables());
     let output = client.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -39,14 +39,14 @@ pub enum CheckedArguments {
     HeaderMismatch(String),
 }
 
-/// Leave for a call to go to the server. There is no other way there.
+/// Permission for a call to go to the server. None goes there without it.
 #[derive(Debug)]
 pub enum Clearance {
     Checked(Checked),
     Unchecked(Unchecked),
 }
 
-/// Arguments that were held to the contract of their tool. Only an [`ArgumentCheck`] makes one.
+/// Arguments that were checked against the contract of their tool. Only an [`ArgumentCheck`] makes one.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// The arguments, as JSON, that take the place of those of the client: restored from a view, or repaired.
@@ -60,7 +60,7 @@ pub struct Checked {
 pub struct Unchecked(());
 
 impl Unchecked {
-    /// Leave for a call of `tool` to go on unchecked, if `settings` give it.
+    /// Permits a call of `tool` to go on unchecked, if `settings` allow that.
     pub fn new(settings: &Settings, tool: &str) -> Option<Self> {
         (!settings.requires_contract(tool)).then_some(Self(()))
     }
@@ -177,7 +177,7 @@ impl ArgumentCheck<'_> {
         })
     }
 
-    /// Judges arguments that are not seen to be valid at once; and the headers that change if they are repaired.
+    /// Judges arguments that are not seen to be valid at once, and returns the headers that change if they are repaired with it.
     fn judge(
         self,
         arguments: Option<&str>,
@@ -213,7 +213,7 @@ impl ArgumentCheck<'_> {
         Ok((judged, headers))
     }
 
-    /// The text of repaired arguments. If it is not valid itself, the call is `judged` as one that cannot be checked.
+    /// Returns the text of repaired arguments. If it is not valid itself, the call is `judged` as one that cannot be checked.
     fn repair(
         self,
         text: &str,

@@ -46,6 +46,20 @@ impl Tool {
     }
 }
 
+/// Whose tool list it is, and the form that it gets tools in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ListKey {
+    pub caller: Caller,
+    pub audience: Audience,
+}
+
+impl ListKey {
+    /// Returns the same key without the headers of its caller.
+    pub fn kept(&self) -> Self {
+        Self { caller: self.caller.kept(), audience: self.audience.clone() }
+    }
+}
+
 /// What a caller holds of the output schema of a tool.
 #[derive(Clone, Debug, Default)]
 pub struct HeldOutput {
@@ -78,7 +92,7 @@ pub enum Lookup {
 /// The tools of one server, for each caller and audience that has asked.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    lists: AHashMap<(Caller, Audience), Arc<Shelved>>,
+    lists: AHashMap<ListKey, Arc<Shelved>>,
     /// How often the list has changed.
     changes: u64,
     /// The newest settings that it was used under.
@@ -146,21 +160,16 @@ impl Catalog {
         self
     }
 
-    /// What `read` makes of the list of `caller`, changed or not.
-    fn read<R>(
-        &self,
-        caller: &Caller,
-        audience: &Audience,
-        read: impl FnOnce(&mut List) -> R,
-    ) -> Option<R> {
-        let shelved = self.lists.get(&(caller.clone(), audience.clone()))?;
+    /// What `read` makes of the list of `key`, changed or not.
+    fn read<R>(&self, key: &ListKey, read: impl FnOnce(&mut List) -> R) -> Option<R> {
+        let shelved = self.lists.get(key)?;
         shelved.last_use.store(tick(), Ordering::Relaxed);
         lock(&shelved.list).as_mut().map(read)
     }
 
-    /// Finds the tool that `caller` calls `name`.
-    pub fn find(&self, caller: &Caller, audience: &Audience, name: &str) -> Lookup {
-        let found = self.read(caller, audience, |list| match (list.get(name), list.rest) {
+    /// Finds the tool that the caller of `key` calls `name`.
+    pub fn find(&self, key: &ListKey, name: &str) -> Lookup {
+        let found = self.read(key, |list| match (list.get(name), list.rest) {
             _ if list.stale => Lookup::Unseen,
             (Some(tool), _) => Lookup::Found(tool),
             (None, Some(rest)) => Lookup::Found(Tool::Withheld(rest.into())),
@@ -170,38 +179,28 @@ impl Catalog {
         found.unwrap_or(Lookup::Unseen)
     }
 
-    /// The name that the server has for the tool that `caller` calls `name`.
-    pub fn own_name<'a>(
-        &self,
-        caller: &Caller,
-        audience: &Audience,
-        name: &'a str,
-    ) -> Cow<'a, str> {
-        let own = self.read(caller, audience, |list| list.views.get(name)?.0.clone());
+    /// The name that the server has for the tool that the caller of `key` calls `name`.
+    pub fn own_name<'a>(&self, key: &ListKey, name: &'a str) -> Cow<'a, str> {
+        let own = self.read(key, |list| list.views.get(name)?.0.clone());
         own.flatten().map_or(Cow::Borrowed(name), Cow::Owned)
     }
 
-    /// Whether `caller` has a list, changed or not.
-    pub fn has_list(&self, caller: &Caller, audience: &Audience) -> bool {
-        self.read(caller, audience, |_| ()).is_some()
+    /// Whether there is a list of `key`, changed or not.
+    pub fn has_list(&self, key: &ListKey) -> bool {
+        self.read(key, |_| ()).is_some()
     }
 
-    /// Finds the tool that `caller` calls `name` in the last list, although that may have changed.
-    pub fn find_stale(&self, caller: &Caller, audience: &Audience, name: &str) -> Option<Tool> {
-        self.read(caller, audience, |list| list.get(name))?
+    /// Finds the tool that the caller of `key` calls `name` in the last list, although that may have changed.
+    pub fn find_stale(&self, key: &ListKey, name: &str) -> Option<Tool> {
+        self.read(key, |list| list.get(name))?
     }
 
     /// The names on the other pages of the list that `request` is for.
-    pub fn names_before(
-        &self,
-        caller: &Caller,
-        audience: &Audience,
-        request: PageRequest,
-    ) -> UsedNames {
+    pub fn names_before(&self, key: &ListKey, request: PageRequest) -> UsedNames {
         if request.is_first() {
             return UsedNames::default();
         }
-        let names = self.read(caller, audience, |list| {
+        let names = self.read(key, |list| {
             let mut used = UsedNames::default();
             let tools = list.tools.iter().filter(|(_, (_, page))| *page != request.page);
             used.tools = tools.map(|(name, _)| name.clone()).collect();
@@ -228,24 +227,23 @@ impl Catalog {
     }
 
     /// Takes the list as it is, although it changed while it was fetched.
-    pub fn accept_stale(&mut self, caller: &Caller, audience: &Audience) {
-        self.read(caller, audience, |list| {
+    pub fn accept_stale(&mut self, key: &ListKey) {
+        self.read(key, |list| {
             list.complete |= list.stale;
             list.stale = false;
         });
     }
 
     /// Stops at the pages seen so far: the list has no end.
-    pub fn cut_off(&mut self, caller: &Caller, audience: &Audience) {
-        self.read(caller, audience, |list| list.rest = list.rest.or(Some(ENDLESS)));
+    pub fn cut_off(&mut self, key: &ListKey) {
+        self.read(key, |list| list.rest = list.rest.or(Some(ENDLESS)));
     }
 
-    /// Adds a page of the list of `caller`. The first page starts the list anew. A page that was judged under older
+    /// Adds a page of the list of `key`. The first page starts the list anew. A page that was judged under older
     /// settings is ignored.
     pub fn add_page(
         &mut self,
-        caller: &Caller,
-        audience: &Audience,
+        key: &ListKey,
         page: Page,
         tools: impl IntoIterator<Item = (String, Tool)>,
     ) {
@@ -253,7 +251,7 @@ impl Catalog {
             return;
         }
         self.under(page.generation);
-        let key = (caller.kept(), audience.clone());
+        let key = key.kept();
         if !self.lists.contains_key(&key) {
             if !page.request.is_first() {
                 // The pages before it were forgotten.
@@ -308,21 +306,15 @@ impl Catalog {
         }
     }
 
-    /// Whether the list for `audience` was requested more than `age` before `time`.
-    pub fn is_older(
-        &self,
-        caller: &Caller,
-        audience: &Audience,
-        age: Duration,
-        time: Instant,
-    ) -> bool {
-        let requested = self.read(caller, audience, |list| list.requested);
+    /// Whether the list of `key` was requested more than `age` before `time`.
+    pub fn is_older(&self, key: &ListKey, age: Duration, time: Instant) -> bool {
+        let requested = self.read(key, |list| list.requested);
         requested.flatten().is_some_and(|requested| requested + age < time)
     }
 
-    /// Makes the list for `audience` unseen.
-    pub fn expire(&mut self, caller: &Caller, audience: &Audience) {
-        self.read(caller, audience, List::expire);
+    /// Makes the list of `key` unseen.
+    pub fn expire(&mut self, key: &ListKey) {
+        self.read(key, List::expire);
     }
 
     /// Marks all lists as changed.
@@ -421,15 +413,15 @@ mod tests {
     use serde_json::json;
     use toolbond_contract::{Form, JudgeOptions, Revision};
 
-    use super::{Audience, Caller, Catalog, HeldOutput, Lookup, Page, PageRequest, Tool};
+    use super::{Caller, Catalog, HeldOutput, ListKey, Lookup, Page, PageRequest, Tool};
     use crate::tool_cache::{Shelf, judge};
 
-    fn r() -> Audience {
-        Revision::V2025_11_25.into()
+    fn of(revision: Revision) -> ListKey {
+        ListKey { caller: Caller::default(), audience: revision.into() }
     }
 
-    fn c() -> Caller {
-        Caller::default()
+    fn r() -> ListKey {
+        of(Revision::V2025_11_25)
     }
 
     fn tool(name: &str) -> (String, Tool) {
@@ -453,85 +445,74 @@ mod tests {
     #[test]
     fn is_complete_after_the_last_page() {
         let mut catalog = Catalog::default();
-        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Unseen));
-        catalog.add_page(&c(), &r(), page(true, false), [tool("a")]);
-        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Found(_)));
-        assert!(matches!(catalog.find(&c(), &r(), "b"), Lookup::Unseen));
-        catalog.add_page(&c(), &r(), page(false, true), [tool("b")]);
-        assert!(matches!(catalog.find(&c(), &r(), "c"), Lookup::Absent));
-        assert!(matches!(catalog.find(&c(), &Revision::V2026_07_28.into(), "a"), Lookup::Unseen));
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(true, false), [tool("a")]);
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&r(), "b"), Lookup::Unseen));
+        catalog.add_page(&r(), page(false, true), [tool("b")]);
+        assert!(matches!(catalog.find(&r(), "c"), Lookup::Absent));
+        assert!(matches!(catalog.find(&of(Revision::V2026_07_28), "a"), Lookup::Unseen));
     }
 
     #[test]
     fn a_change_makes_it_unseen_until_the_first_page_comes_again() {
         let mut catalog = Catalog::default();
-        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
+        catalog.add_page(&r(), page(true, true), [tool("a")]);
         catalog.invalidate();
-        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Unseen));
-        catalog.add_page(&c(), &r(), page(false, true), [tool("b")]);
-        assert!(matches!(catalog.find(&c(), &r(), "b"), Lookup::Unseen));
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(false, true), [tool("b")]);
+        assert!(matches!(catalog.find(&r(), "b"), Lookup::Unseen));
         // What was asked for before the change may be what it was before.
-        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
-        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
         catalog.add_page(
-            &c(),
             &r(),
             Page { request: catalog.request_page(None, crate::testing::now()), ..page(true, true) },
             [tool("c")],
         );
-        assert!(matches!(catalog.find(&c(), &r(), "c"), Lookup::Found(_)));
-        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Absent));
+        assert!(matches!(catalog.find(&r(), "c"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Absent));
     }
 
     #[test]
     fn new_rules_make_it_unseen_and_old_pages_come_too_late() {
         let mut catalog = Catalog::default();
-        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
-        assert!(matches!(catalog.under(1).find(&c(), &r(), "a"), Lookup::Unseen));
-        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
-        assert!(matches!(catalog.under(1).find(&c(), &r(), "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Unseen));
         let request = catalog.request_page(None, crate::testing::now());
-        catalog.add_page(
-            &c(),
-            &r(),
-            Page { generation: 1, request, ..page(true, true) },
-            [tool("a")],
-        );
-        assert!(matches!(catalog.under(1).find(&c(), &r(), "a"), Lookup::Found(_)));
+        catalog.add_page(&r(), Page { generation: 1, request, ..page(true, true) }, [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Found(_)));
     }
 
     #[test]
     fn keeps_a_bounded_number_of_tools() {
         let mut catalog = Catalog::default();
-        catalog.add_page(&c(), &r(), page(true, false), [tool("a")]);
+        catalog.add_page(&r(), page(true, false), [tool("a")]);
         for n in 0..2 * super::TOOLS {
-            catalog.add_page(&c(), &r(), page(false, false), [tool(&n.to_string())]);
+            catalog.add_page(&r(), page(false, false), [tool(&n.to_string())]);
         }
-        assert_eq!(catalog.read(&c(), &r(), |list| list.tools.len()).unwrap(), super::TOOLS);
+        assert_eq!(catalog.read(&r(), |list| list.tools.len()).unwrap(), super::TOOLS);
         let beyond = (2 * super::TOOLS - 1).to_string();
-        let reason = match catalog.find(&c(), &r(), &beyond) {
+        let reason = match catalog.find(&r(), &beyond) {
             Lookup::Found(Tool::Withheld(reason)) => reason,
             other => panic!("{other:?}"),
         };
         assert_eq!(&*reason, super::FULL);
 
-        catalog.add_page(
-            &c(),
-            &r(),
-            Page { bytes: super::BYTES, ..page(true, false) },
-            [tool("a")],
-        );
-        assert!(matches!(catalog.find(&c(), &r(), "b"), Lookup::Unseen));
-        catalog.add_page(&c(), &r(), Page { bytes: 1, ..page(false, true) }, [tool("b")]);
-        assert_eq!(catalog.read(&c(), &r(), |list| list.tools.len()).unwrap(), 1);
+        catalog.add_page(&r(), Page { bytes: super::BYTES, ..page(true, false) }, [tool("a")]);
+        assert!(matches!(catalog.find(&r(), "b"), Lookup::Unseen));
+        catalog.add_page(&r(), Page { bytes: 1, ..page(false, true) }, [tool("b")]);
+        assert_eq!(catalog.read(&r(), |list| list.tools.len()).unwrap(), 1);
     }
 
     #[test]
     fn keeps_a_bounded_number_of_lists() {
         let mut catalog = Catalog::default();
         for n in 0..100 {
-            let audience = Revision::from(format!("r{n}").as_str()).into();
-            catalog.add_page(&c(), &audience, page(true, true), [tool("a")]);
+            let key = of(Revision::from(format!("r{n}").as_str()));
+            catalog.add_page(&key, page(true, true), [tool("a")]);
         }
         assert!(catalog.lists.len() <= super::LISTS);
     }
@@ -550,25 +531,24 @@ mod tests {
             )
         };
         let mut catalogs: [Catalog; 3] = Default::default();
-        let is_found =
-            |catalog: &Catalog| matches!(catalog.find(&c(), &r(), "a"), Lookup::Found(_));
-        catalogs[0].add_page(&c(), &r(), page(true, true), [tool(500)]);
-        catalogs[1].add_page(&c(), &r(), page(true, true), [tool(500)]);
+        let is_found = |catalog: &Catalog| matches!(catalog.find(&r(), "a"), Lookup::Found(_));
+        catalogs[0].add_page(&r(), page(true, true), [tool(500)]);
+        catalogs[1].add_page(&r(), page(true, true), [tool(500)]);
         assert!(is_found(&catalogs[0]));
-        catalogs[2].add_page(&c(), &r(), page(true, true), [tool(500)]);
+        catalogs[2].add_page(&r(), page(true, true), [tool(500)]);
         assert_eq!(catalogs.each_ref().map(is_found), [true, false, true]);
         let used = shelf.used();
         assert!((10_000..=20_000).contains(&used), "{used}");
         // It is as if it had never been seen.
-        catalogs[1].add_page(&c(), &r(), page(false, true), [tool(500)]);
+        catalogs[1].add_page(&r(), page(false, true), [tool(500)]);
         assert_eq!(catalogs.each_ref().map(is_found), [true, false, true]);
-        catalogs[1].add_page(&c(), &r(), page(true, true), [tool(500)]);
+        catalogs[1].add_page(&r(), page(true, true), [tool(500)]);
         assert_eq!(catalogs.each_ref().map(is_found), [false, true, true]);
         // One that is larger than the room is kept alone.
-        catalogs[1].add_page(&c(), &r(), page(true, true), [tool(10_000)]);
+        catalogs[1].add_page(&r(), page(true, true), [tool(10_000)]);
         assert_eq!(catalogs.each_ref().map(is_found), [false, true, false]);
         // What a call still uses is counted.
-        let open = catalogs[1].find(&c(), &r(), "a");
+        let open = catalogs[1].find(&r(), "a");
         drop(catalogs);
         assert!(shelf.used() > 20_000);
         drop(open);
@@ -577,17 +557,18 @@ mod tests {
 
     #[test]
     fn is_empty_to_another_caller() {
-        let other = Caller::new(
+        let caller = Caller::new(
             &[("x-tenant", "b")].map(header).into_iter().collect(),
             &"/".parse().unwrap(),
         );
+        let other = ListKey { caller, ..r() };
         let mut catalog = Catalog::default();
-        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
-        assert!(matches!(catalog.find(&other, &r(), "a"), Lookup::Unseen));
-        assert!(catalog.find_stale(&other, &r(), "a").is_none());
-        catalog.add_page(&other, &r(), page(true, true), [tool("b")]);
-        assert!(matches!(catalog.find(&other, &r(), "b"), Lookup::Found(_)));
-        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Found(_)));
+        catalog.add_page(&r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.find(&other, "a"), Lookup::Unseen));
+        assert!(catalog.find_stale(&other, "a").is_none());
+        catalog.add_page(&other, page(true, true), [tool("b")]);
+        assert!(matches!(catalog.find(&other, "b"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Found(_)));
     }
 
     fn header(

@@ -18,9 +18,9 @@ use super::budget::value_bytes;
 use super::catalog::{HeldOutput, Page, PageRequest, Tool};
 use super::view::{rename_view, view_tool};
 use crate::audience::Audience;
-use crate::environment::{Bundle, Record, Standing};
+use crate::environment::{Bundle, Record, ToolStatus};
 use crate::event::Event;
-use crate::json::edit::{Misfit, Span, apply, patch_value};
+use crate::json::edit::{EditError, Span, apply, patch_value};
 use crate::json::members::members;
 use crate::json::scan::elements;
 use crate::learned::{Learned, Stamp};
@@ -40,13 +40,20 @@ const TOOL_BYTES: usize = 1 << 10;
 /// A checked page.
 #[derive(Debug)]
 pub struct CheckedPage {
-    pub fate: PageFate,
+    pub outcome: PageOutcome,
     /// What goes into the catalog; `None` where the page holds no list of tools.
     pub tools: Option<(Page, Vec<(String, Tool)>)>,
     /// The cursor to the next page, as JSON.
     pub next: Option<String>,
     /// The tools that are left out until their documents are fetched.
     pub pending: Vec<Arc<dyn Bundle>>,
+}
+
+impl CheckedPage {
+    /// A page that passes as it is, and from which nothing goes into the catalog.
+    fn passed(next: Option<String>) -> Self {
+        Self { outcome: PageOutcome::Same, tools: None, next, pending: Vec::new() }
+    }
 }
 
 /// The tools of a page.
@@ -61,7 +68,7 @@ struct CheckedTools {
 
 /// What the client gets.
 #[derive(Debug, PartialEq, Eq)]
-pub enum PageFate {
+pub enum PageOutcome {
     /// The result as it is.
     Same,
     /// This result, as JSON.
@@ -148,27 +155,25 @@ impl PageCheck<'_> {
     /// A result that is not a list passes: the client can handle it. One that two readers
     /// may read in different ways does not.
     pub fn check(&self, result: &str) -> CheckedPage {
-        let passed =
-            |next| CheckedPage { fate: PageFate::Same, tools: None, next, pending: Vec::new() };
+        let refused = |text: String| {
+            self.server.report(Event::error(text.clone()));
+            CheckedPage { outcome: PageOutcome::Refused(text), ..CheckedPage::passed(None) }
+        };
         let [tools, next, ttl] = match members(result, ["tools", "nextCursor", "ttlMs"]) {
             Ok(found) => found,
-            Err(_) if !result.starts_with('{') => return passed(None),
+            Err(_) if !result.starts_with('{') => return CheckedPage::passed(None),
             Err(error) => {
-                let text = format!("could not read the tool list of the server: {error}");
-                self.server.report(Event::error(text.clone()));
-                return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
+                return refused(format!("could not read the tool list of the server: {error}"));
             }
         };
         let next = next.filter(|next| *next != "null").map(str::to_owned);
-        let Some(tools) = tools else { return passed(next) };
+        let Some(tools) = tools else { return CheckedPage::passed(next) };
         // They are counted before there is a vector of them.
         let count = serde_json::from_str::<Vec<IgnoredAny>>(tools).map_or(0, |all| all.len());
         if count.saturating_mul(TOOL_BYTES) > self.memory {
-            let text = format!(
+            return refused(format!(
                 "tool list refused: its {count} tools need more memory than the guard has (--max-memory)"
-            );
-            self.server.report(Event::error(text.clone()));
-            return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
+            ));
         }
         let Some(raws) = elements(tools) else {
             let fits = value_bytes(tools) <= self.memory;
@@ -176,19 +181,14 @@ impl PageCheck<'_> {
             for finding in judge_tools(json!({ "tools": value }), &self.rules.judging).findings {
                 self.server.report_once(finding);
             }
-            return passed(next);
+            return CheckedPage::passed(next);
         };
         let known = |text| lock(&self.rules.tools).get(text);
         let fit = fitting(&raws, self.memory);
-        let entries: Vec<_> = raws
-            .into_iter()
-            .zip(fit)
-            .map(
-                |(text, fits)| {
-                    if fits { Entry::new(text, known(text)) } else { Entry::too_large(text) }
-                },
-            )
-            .collect();
+        let read = |(text, fits)| {
+            if fits { Entry::new(text, known(text)) } else { Entry::too_large(text) }
+        };
+        let entries: Vec<_> = raws.into_iter().zip(fit).map(read).collect();
         let bundles = bundle_entries(self.rules, &entries);
         let page = Page {
             request: self.request,
@@ -201,9 +201,9 @@ impl PageCheck<'_> {
         let pending = bundles.iter().flatten().filter(|bundle| bundle.is_pending());
         let pending: Vec<_> = pending.cloned().collect();
         if self.may_wait && !pending.is_empty() {
-            return CheckedPage { pending, ..passed(next) };
+            return CheckedPage { pending, ..CheckedPage::passed(next) };
         }
-        let (fate, known) = match self.check_tools(&entries, &bundles) {
+        let (outcome, known) = match self.check_tools(&entries, &bundles) {
             Err(message) => {
                 // A client may call a tool whose list it did not get.
                 let reason: Arc<str> = message.as_str().into();
@@ -211,17 +211,18 @@ impl PageCheck<'_> {
                     Some((entry.name()?.to_owned(), Tool::Withheld(Arc::clone(&reason))))
                 };
                 let tools = entries.iter().filter_map(withheld).collect();
-                (PageFate::Refused(message), tools)
+                (PageOutcome::Refused(message), tools)
             }
             Ok(CheckedTools { texts, tools: known, has_broken }) => {
                 // A list that may change soon is not to be kept.
                 let ttl = ttl.filter(|_| has_broken || !pending.is_empty());
-                let fate = rewrite(result, tools, &entries, texts, ttl);
-                let failed = |_: Misfit| PageFate::Refused("could not edit the tool list".into());
-                (fate.unwrap_or_else(failed), known)
+                let outcome = rewrite(result, tools, &entries, texts, ttl);
+                let failed =
+                    |_: EditError| PageOutcome::Refused("could not edit the tool list".into());
+                (outcome.unwrap_or_else(failed), known)
             }
         };
-        CheckedPage { fate, tools: Some((page, known)), next, pending }
+        CheckedPage { outcome, tools: Some((page, known)), next, pending }
     }
 
     /// Checks the tools of a page; fails where the list is refused.
@@ -391,18 +392,18 @@ impl PageCheck<'_> {
         Ok(())
     }
 
-    /// Records the standing of each tool in the status.
+    /// Records the status of each tool in the status.
     fn record(&self, entries: &[Entry<'_>], judged: &[Arc<JudgedTool>]) {
         let settings = &self.rules.settings;
         for (entry, judged) in entries.iter().zip(judged) {
             let Some(name) = entry.name() else { continue };
-            let standing = match settings.tools {
-                _ if settings.is_hidden(name) => Standing::Dropped,
-                Some(_) => Standing::from_findings(&judged.findings),
-                None => Standing::Kept,
+            let status = match settings.tools {
+                _ if settings.is_hidden(name) => ToolStatus::Dropped,
+                Some(_) => ToolStatus::from_findings(&judged.findings),
+                None => ToolStatus::Kept,
             };
             let findings = &judged.findings;
-            self.server.environment().record(&Record::Tool { name, findings, standing });
+            self.server.environment().record(&Record::Tool { name, findings, status });
         }
     }
 
@@ -640,8 +641,8 @@ fn rewrite(
     entries: &[Entry<'_>],
     texts: Vec<Text>,
     ttl: Option<&str>,
-) -> Result<PageFate, Misfit> {
-    let span = |part: &str| Span::locate(result, part).ok_or(Misfit);
+) -> Result<PageOutcome, EditError> {
+    let span = |part: &str| Span::locate(result, part).ok_or(EditError);
     let mut edits = Vec::new();
     if let Some(ttl) = ttl {
         edits.push((span(ttl)?, "0".to_owned()));
@@ -665,9 +666,9 @@ fn rewrite(
         }
     }
     if edits.is_empty() {
-        return Ok(PageFate::Same);
+        return Ok(PageOutcome::Same);
     }
-    apply(result, Span::from(0, result), edits).map(PageFate::Replaced)
+    apply(result, Span::from(0, result), edits).map(PageOutcome::Replaced)
 }
 
 #[cfg(test)]
@@ -677,7 +678,7 @@ mod tests {
     use toolbond_contract::Revision;
     use toolbond_targets::UsedNames;
 
-    use super::{CheckedPage, PageCheck, PageFate};
+    use super::{CheckedPage, PageCheck, PageOutcome};
     use crate::contract::catalog::{Catalog, Tool};
     use crate::lock::lock;
     use crate::server::Server;
@@ -759,16 +760,19 @@ mod tests {
             let page = check(&server, &[&bad, &tool("good")], &[]);
             let (_, tools) = page.tools.unwrap();
             assert!(matches!(&tools[0], (name, Tool::Withheld(_)) if name == "bad"), "{tools:?}");
-            assert_eq!(page.fate, PageFate::Replaced(format!("{{\"tools\":[{}]}}", tool("good"))));
+            assert_eq!(
+                page.outcome,
+                PageOutcome::Replaced(format!("{{\"tools\":[{}]}}", tool("good")))
+            );
         }
     }
 
     #[test]
     fn a_tool_on_two_pages_is_listed_once() {
         let server = server();
-        assert_eq!(check(&server, &[&tool("a")], &[]).fate, PageFate::Same);
+        assert_eq!(check(&server, &[&tool("a")], &[]).outcome, PageOutcome::Same);
         let expected = format!("{{\"tools\":[{}]}}", tool("b"));
         let page = check(&server, &[&tool("a"), &tool("b")], &["a"]);
-        assert_eq!(page.fate, PageFate::Replaced(expected));
+        assert_eq!(page.outcome, PageOutcome::Replaced(expected));
     }
 }

@@ -186,7 +186,7 @@ impl ResultCheck<'_> {
         CheckedResult { replacement, tasks: Vec::new() }
     }
 
-    /// Tells the span whether a result that is not parsed says that the tool failed. A long one is not read for that.
+    /// Tells the span whether a result that is not parsed says that the tool failed. A long result is not read for that.
     fn look_for_error(self, result: &str) {
         let Some(span) = self.span.filter(|_| result.len() <= INLINE_BYTES) else { return };
         let flag = members(result, ["isError"]).ok().and_then(|[flag]| flag);
@@ -211,7 +211,7 @@ impl ResultCheck<'_> {
         environment.record(&Record::Check { tool, check, span: self.span });
     }
 
-    /// Reports the findings; the tool error that takes the place of the result, if any.
+    /// Reports the findings, and returns the tool error that takes the place of the result, if there is one.
     pub(super) fn conclude(self, judged: JudgedCall) -> Option<String> {
         self.server.report_call(judged.findings, &self.rules.settings, self.span);
         if let (Some(span), Some(_)) = (self.span, &judged.refusal) {

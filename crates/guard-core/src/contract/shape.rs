@@ -62,7 +62,7 @@ pub(super) fn told_error(text: &str, result: &Value, mut told: Value) -> String 
     patch_value(text, result, &told)
 }
 
-/// Lets a text block that was added say the structured content as the server wrote it: a number
+/// Repeats the structured content in an added text block as the server wrote it: a number
 /// beyond what a double holds is another one once it was read.
 fn keep_numbers(text: &str, result: &Value, shaped: &mut Value) {
     let blocks = |value: &Value| value.get("content").and_then(Value::as_array).map_or(0, Vec::len);

@@ -7,7 +7,7 @@ use crate::era::{Bridge, Output, Translated, Users};
 use crate::message::{Frame, Message, Outgoing, Outline, Sent};
 
 impl Conversation {
-    /// The same with a bridge to a server that may be of another era, which `users` use. For servers on a pipe.
+    /// Returns the same conversation with a bridge to a server on a pipe that may be of another era, and that `users` use.
     pub fn with_bridge(self, users: Users) -> Self {
         let bridge = Some(Bridge::new(self.server.clone(), users));
         Self { bridge, ..self }
@@ -33,7 +33,7 @@ impl Conversation {
         self.bridge.as_ref().is_some_and(Bridge::is_waiting)
     }
 
-    /// Goes on with a server that was started again.
+    /// Resumes with a server that was started again.
     pub fn on_restart(&mut self, now: std::time::Instant) {
         self.now = now;
         if let Some(bridge) = &mut self.bridge {
@@ -42,7 +42,7 @@ impl Conversation {
         }
     }
 
-    /// The client sends nothing any more: it cannot answer questions.
+    /// Handles the end of the client's input: it cannot answer questions any more.
     pub fn on_client_end(&mut self) {
         if let Some(bridge) = &mut self.bridge {
             bridge.on_client_end();

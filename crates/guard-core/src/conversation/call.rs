@@ -1,4 +1,4 @@
-//! What becomes of a call: it is held to the contract of its tool, and sent or refused.
+//! Deciding about calls: each is checked against the contract of its tool, and sent or refused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use toolbond_contract::Mode;
 
 use super::action::{Action, Destination};
 use super::from_server::SHOWN;
-use super::held::PartFate;
-use super::job::Check;
+use super::held::Decision;
+use super::job::JobKind;
 use super::link::Link;
 use super::pending::{Purpose, RequestProgress};
 use super::running::JobPurpose;
@@ -20,7 +20,7 @@ use crate::contract::catalog::{Lookup, Tool};
 use crate::contract::header_changes::HeaderChange;
 use crate::environment::Record;
 use crate::event::Event;
-use crate::json::edit::Misfit;
+use crate::json::edit::EditError;
 use crate::message::{code, response};
 use crate::server::Rules;
 
@@ -41,13 +41,13 @@ enum Verdict {
 }
 
 impl Conversation {
-    /// Holds a call to the contract of its tool.
+    /// Checks a call against the contract of its tool.
     pub(super) fn decide_call(
         &mut self,
         mut call: WaitingCall,
         rules: &Rules,
         budget: &mut Budget,
-    ) -> PartFate {
+    ) -> Decision {
         let settings = &rules.settings;
         let found = self.find_tool(rules, &call);
         let tool = match found {
@@ -72,7 +72,7 @@ impl Conversation {
                     return self.refuse_unlisted(&call, &failure);
                 };
                 // The last list is better than none.
-                match self.catalog.find_stale(&call.caller, &call.audience, &call.name) {
+                match self.catalog.find_stale(&call.list, &call.name) {
                     Some(tool) => tool,
                     None => {
                         let verdict = Verdict::Cleared(Clearance::Unchecked(unchecked));
@@ -101,7 +101,7 @@ impl Conversation {
         tool: Tool,
         rules: &Rules,
         budget: &mut Budget,
-    ) -> PartFate {
+    ) -> Decision {
         let (contract, view) = match &tool {
             Tool::Offered { contract, view, .. } => (contract, view),
             Tool::Withheld(reason) => {
@@ -115,23 +115,23 @@ impl Conversation {
             contract,
             view: view.as_deref(),
             headers: call.headers.as_deref(),
-            revision: &call.audience.revision,
+            revision: &call.list.audience.revision,
             span: call.call_span.as_ref(),
         };
         match check.check(call.arguments.as_deref(), budget) {
             Ok(checked) => self.conclude_check(call, tool, checked, rules),
             Err(OutOfBudget) => {
-                let check = Check::Arguments {
+                let check = JobKind::Arguments {
                     contract: contract.clone(),
                     view: view.clone(),
                     headers: call.headers.clone(),
                     arguments: call.arguments.clone(),
-                    revision: call.audience.revision.clone(),
+                    revision: call.list.audience.revision.clone(),
                     span: call.call_span.clone(),
                 };
                 let stream = Some(call.stream);
                 self.start_job(stream, check, JobPurpose::Call(call, tool));
-                PartFate::Waiting
+                Decision::Waiting
             }
         }
     }
@@ -143,7 +143,7 @@ impl Conversation {
         tool: Tool,
         checked: CheckedArguments,
         rules: &Rules,
-    ) -> PartFate {
+    ) -> Decision {
         let verdict = match checked {
             CheckedArguments::Passed(checked) => Verdict::Cleared(Clearance::Checked(checked)),
             CheckedArguments::Refused(refusal) => Verdict::Refused(refusal),
@@ -160,23 +160,23 @@ impl Conversation {
     fn may_have_changed(&self, call: &WaitingCall) -> bool {
         self.server.rules().settings.is_replica()
             && !call.is_rechecked
-            && self.catalog.is_older(&call.caller, &call.audience, RECHECK_AGE, call.received)
+            && self.catalog.is_older(&call.list, RECHECK_AGE, call.received)
     }
 
     /// Requests the tool list again and then decides about `call`.
-    fn recheck(&mut self, mut call: WaitingCall, rules: &Rules) -> PartFate {
+    fn recheck(&mut self, mut call: WaitingCall, rules: &Rules) -> Decision {
         call.is_rechecked = true;
-        self.catalog.expire(&call.caller, &call.audience);
+        self.catalog.expire(&call.list);
         self.fetch_tools(call, rules)
     }
 
     /// Refuses a call with a protocol error.
-    pub(super) fn refuse_call(&mut self, call: &WaitingCall, code: i32, text: &str) -> PartFate {
+    pub(super) fn refuse_call(&mut self, call: &WaitingCall, code: i32, text: &str) -> Decision {
         if let Some(pending) = self.pending.take(&call.key, call.serial) {
             pending.end_refused(code);
             self.refuse(call.stream, Some(&call.id), code, text);
         }
-        PartFate::Dropped
+        Decision::Dropped
     }
 
     /// Sends or refuses a call, unless it was cancelled meanwhile.
@@ -186,7 +186,7 @@ impl Conversation {
         mut tool: Option<Tool>,
         verdict: Verdict,
         rules: &Rules,
-    ) -> PartFate {
+    ) -> Decision {
         if !matches!(verdict, Verdict::Cleared(_)) && self.may_have_changed(&call) {
             return self.recheck(call, rules);
         }
@@ -195,7 +195,8 @@ impl Conversation {
             Some(Tool::Offered { contract, .. }) => contract.name().to_owned(),
             _ => call.name.clone(),
         };
-        let (name, revision) = (tool.as_ref().map(|_| own_name.as_str()), &call.audience.revision);
+        let (name, revision) =
+            (tool.as_ref().map(|_| own_name.as_str()), &call.list.audience.revision);
         self.server.environment().record(&Record::Call { tool: name, revision });
         if let Some(span) = &call.call_span {
             span.set_tool(&own_name, tool.is_some());
@@ -216,16 +217,16 @@ impl Conversation {
                     let answer = response(&call.id, &refusal);
                     self.send(Destination::Answer(call.stream), None, answer);
                 }
-                return PartFate::Dropped;
+                return Decision::Dropped;
             }
         };
         let pending = self.pending.current(&call.key, call.serial);
-        let Some(pending) = pending else { return PartFate::Dropped };
+        let Some(pending) = pending else { return Decision::Dropped };
         pending.progress = RequestProgress::Open;
         if let Some(Tool::Offered { held, .. }) = &mut tool {
-            held.is_validated = call.audience.validates;
+            held.is_validated = call.list.audience.validates;
         }
-        pending.purpose = Purpose::Call { tool, revision: call.audience.revision.clone() };
+        pending.purpose = Purpose::Call { tool, revision: call.list.audience.revision.clone() };
         let mut headers = call.header_changes.clone();
         headers.extend_from_slice(clearance.headers());
         if own_name != call.name {
@@ -235,8 +236,8 @@ impl Conversation {
             self.actions.push_back(Action::SetHeaders { stream: call.stream, headers });
         }
         match call.to_send(&own_name, clearance, self.translates()) {
-            Ok(fate) => fate,
-            Err(Misfit) => self.refuse_edit(call.stream, &call.key, &call.id),
+            Ok(decision) => decision,
+            Err(EditError) => self.refuse_edit(call.stream, &call.key, &call.id),
         }
     }
 }

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::action::{AskId, StreamId};
 use super::waiting_call::WaitingCall;
-use crate::audience::Audience;
-use crate::caller::Caller;
-use crate::contract::catalog::PageRequest;
+use crate::contract::catalog::{ListKey, PageRequest};
 use crate::json::object::Object;
 use crate::message::{Frame, Id, meta};
 
@@ -66,27 +64,21 @@ pub const MADE_ROOM: &str = "no answer within 5 s, while others waited for their
 pub(super) const MAX_FAILED: usize = 64;
 
 /// Whom a list is requested for. A server may answer another requester in another way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Requester {
-    pub(super) caller: Caller,
-    pub(super) audience: Audience,
+    pub(super) list: ListKey,
     /// What a request without a session says about its client.
     pub(super) about: Option<String>,
 }
 
 impl Requester {
     pub(super) fn of(call: &WaitingCall) -> Self {
-        let revision = &call.audience.revision;
+        let revision = &call.list.audience.revision;
         let about = revision.is_natural().then(|| {
             let client = Object::read(call.meta.as_ref()).unwrap_or_default();
             meta::on_behalf_of(&client, &revision.to_string())
         });
-        Self { caller: call.caller.clone(), audience: call.audience.clone(), about }
-    }
-
-    /// Whether `other` would get the same answer.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        self.caller == other.caller && self.audience == other.audience && self.about == other.about
+        Self { list: call.list.clone(), about }
     }
 }
 

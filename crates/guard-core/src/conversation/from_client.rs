@@ -7,7 +7,7 @@ use bytestring::ByteString;
 use toolbond_contract::Revision;
 
 use super::action::{AskId, Destination, StreamId, Ticket};
-use super::held::{Fates, PartFate};
+use super::held::{Decision, Decisions};
 use super::link::Link;
 use super::pending::{Key, NotAdded, Pending, Purpose, RequestProgress};
 use super::state::Conversation;
@@ -15,9 +15,10 @@ use super::waiting_call::{WaitingCall, changed};
 use crate::audience::Audience;
 use crate::caller::{Caller, keyed_hash};
 use crate::contract::budget::Budget;
+use crate::contract::catalog::ListKey;
 use crate::contract::param_headers::ParamHeaders;
 use crate::event::Event;
-use crate::json::edit::{Misfit, Span};
+use crate::json::edit::{EditError, Span};
 use crate::message::{
     CallParams, Changes, ClientMeta, Content, Envelope, Id, Kind, ListParams, MAX_ID, Message,
     Method, Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
@@ -26,7 +27,7 @@ use crate::server::Rules;
 use crate::trace::HttpTrace;
 
 /// One part of a message of a client.
-pub(super) struct Part<'a> {
+pub(super) struct ClientPart<'a> {
     ticket: Ticket,
     index: usize,
     stream: StreamId,
@@ -48,7 +49,7 @@ pub struct Told<'a> {
     pub trace: Option<HttpTrace>,
 }
 
-impl Part<'_> {
+impl ClientPart<'_> {
     /// Its sender. What it says of itself is part of that, and so is a header that says something else.
     fn sender(&self, client: &ClientMeta) -> Caller {
         let own = client.revision.as_ref();
@@ -60,8 +61,8 @@ impl Part<'_> {
     }
 }
 
-/// A call: what it calls, for whom and by whom.
-type ReadCall<'a> = (CallParams<'a>, Audience, Caller);
+/// A call: what it calls, and the tool list that it is checked against.
+type ReadCall<'a> = (CallParams<'a>, ListKey);
 
 /// A request as the server gets it.
 struct Readdressed {
@@ -86,15 +87,15 @@ impl Conversation {
         let rules = server.rules();
         let mut budget = Budget::inline();
         let parts = message.parts.as_slice().iter().enumerate();
-        let fates: Fates = parts
+        let decisions: Decisions = parts
             .map(|(index, envelope)| {
                 let text = message.text;
-                let part = Part { ticket, index, stream, text, envelope, told };
-                let fate = self.decide_client(&part, &rules, &mut budget);
-                (Destination::Server(stream), fate)
+                let part = ClientPart { ticket, index, stream, text, envelope, told };
+                let decision = self.decide_client(&part, &rules, &mut budget);
+                (Destination::Server(stream), decision)
             })
             .collect();
-        self.release(ticket, message, fates);
+        self.release(ticket, message, decisions);
         ticket
     }
 
@@ -124,13 +125,18 @@ impl Conversation {
         if self.link == Link::Streams { stream } else { StreamId::PIPE }
     }
 
-    fn decide_client(&mut self, part: &Part<'_>, rules: &Rules, budget: &mut Budget) -> PartFate {
+    fn decide_client(
+        &mut self,
+        part: &ClientPart<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+    ) -> Decision {
         let is_inspecting = rules.settings.is_inspecting();
         match &part.envelope.kind {
             Kind::Request(id, _) if id.is_long() => {
                 let text = format!("a request id has at most {MAX_ID} bytes");
                 self.refuse(part.stream, Some(id), code::REQUEST, &text);
-                PartFate::Dropped
+                Decision::Dropped
             }
             Kind::Request(id, method) => self.request(part, id, *method, rules, budget),
             // Some servers run such a call all the same.
@@ -139,23 +145,23 @@ impl Conversation {
             {
                 let text = "`tools/call` needs an `id` that is a string or a number";
                 self.refuse(part.stream, None, code::REQUEST, text);
-                PartFate::Dropped
+                Decision::Dropped
             }
             Kind::Notification(Method::Cancelled) => self.cancel(part),
             Kind::Notification(_) | Kind::InvalidId(_) | Kind::Response(_) | Kind::Other => {
-                PartFate::Same
+                Decision::Same
             }
         }
     }
 
     fn request(
         &mut self,
-        part: &Part<'_>,
+        part: &ClientPart<'_>,
         id: &Id,
         method: Method,
         rules: &Rules,
         budget: &mut Budget,
-    ) -> PartFate {
+    ) -> Decision {
         let read = self.purpose(part, method, rules).and_then(|(purpose, call)| {
             self.readdress(part, id, purpose).map(|readdressed| (readdressed, call))
         });
@@ -164,7 +170,7 @@ impl Conversation {
             Err(error) => {
                 let text = format!("#/params: {error}");
                 self.refuse(part.stream, Some(id), code::PARAMS, &text);
-                return PartFate::Dropped;
+                return Decision::Dropped;
             }
         };
         let mut changes = Changes { edits, meta: Vec::new() };
@@ -172,8 +178,8 @@ impl Conversation {
             pending.progress = RequestProgress::Held;
         }
         let mut header_changes = Vec::new();
-        if let Some((params, audience, _)) = &call
-            && let Some(traced) = self.trace_call(part, id, params, audience)
+        if let Some((params, list)) = &call
+            && let Some(traced) = self.trace_call(part, id, params, &list.audience)
         {
             pending.span = Some(traced.span);
             changes.meta = traced.meta;
@@ -188,13 +194,13 @@ impl Conversation {
                     span.end_error(code::REQUEST.into());
                 }
                 self.refuse(part.stream, Some(id), code::REQUEST, &reason.describe(id));
-                return PartFate::Dropped;
+                return Decision::Dropped;
             }
         };
-        let Some((params, audience, caller)) = call else {
+        let Some((params, list)) = call else {
             return match changed(part.text, part.envelope, changes, self.translates()) {
-                Ok(fate) => fate,
-                Err(Misfit) => self.refuse_edit(part.stream, &key, id),
+                Ok(decision) => decision,
+                Err(EditError) => self.refuse_edit(part.stream, &key, id),
             };
         };
         let Some(name_at) = Span::locate(part.text, params.name_text) else {
@@ -211,8 +217,7 @@ impl Conversation {
             name_at,
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
             meta: params.meta.map(|meta| part.text.slice_ref(meta)),
-            caller,
-            audience,
+            list,
             headers: part.told.headers.clone(),
             text: part.text.clone(),
             part: part.envelope.clone(),
@@ -227,12 +232,12 @@ impl Conversation {
         self.decide_call(call, rules, budget)
     }
 
-    /// What a request is for; with that, if it is a call that is checked, what it calls, for whom and by whom.
+    /// What a request is for; with that, if it is a call that is checked, what it calls and for whom.
     ///
     /// Fails where its parameters cannot be read.
     fn purpose<'a>(
         &self,
-        part: &Part<'a>,
+        part: &ClientPart<'a>,
         method: Method,
         rules: &Rules,
     ) -> serde_json::Result<(Purpose, Option<ReadCall<'a>>)> {
@@ -246,18 +251,16 @@ impl Conversation {
             _ if !rules.settings.is_inspecting() => Purpose::Other,
             Method::CallTool => {
                 let mut params = CallParams::read(text, envelope)?;
-                let caller = part.sender(&params.client);
-                let audience = self.audience(part, std::mem::take(&mut params.client), rules);
-                let revision = audience.revision.clone();
+                let list = self.list_key(part, std::mem::take(&mut params.client), rules);
+                let revision = list.audience.revision.clone();
                 let purpose = Purpose::Call { tool: None, revision };
-                return Ok((purpose, Some((params, audience, caller))));
+                return Ok((purpose, Some((params, list))));
             }
             Method::ListTools => {
                 let params = ListParams::read(text, envelope)?;
                 Purpose::List {
                     request: self.catalog.request_page(params.cursor, self.now),
-                    caller: part.sender(&params.client),
-                    audience: self.audience(part, params.client, rules),
+                    key: self.list_key(part, params.client, rules),
                 }
             }
             Method::TaskResult | Method::TaskGet => self.task_purpose(method, part)?,
@@ -267,7 +270,7 @@ impl Conversation {
     }
 
     /// Adds a request to those that wait for their answer.
-    fn add(&mut self, part: &Part<'_>, key: &Key, pending: Pending) -> Result<u64, NotAdded> {
+    fn add(&mut self, part: &ClientPart<'_>, key: &Key, pending: Pending) -> Result<u64, NotAdded> {
         // In one session, an answer to the one may be taken for an answer to the other.
         if self.has_session && self.pending.is_open_elsewhere(key, &part.told.caller) {
             return Err(NotAdded::InUse);
@@ -279,22 +282,24 @@ impl Conversation {
         Ok(serial)
     }
 
-    /// Whom the answer to a request is for.
-    fn audience(&self, part: &Part<'_>, client: ClientMeta, rules: &Rules) -> Audience {
+    /// Returns whose tool list a request is about.
+    fn list_key(&self, part: &ClientPart<'_>, client: ClientMeta, rules: &Rules) -> ListKey {
+        let caller = part.sender(&client);
         let revision = client.revision.or_else(|| part.told.revision.cloned());
         let client = client.client.as_deref().or(self.client.as_deref());
         let revision = revision.unwrap_or_else(|| self.negotiated.clone());
         let validates = rules.settings.validates(client, &revision);
-        Audience { revision, target: rules.settings.target(client), validates }
+        let audience = Audience { revision, target: rules.settings.target(client), validates };
+        ListKey { caller, audience }
     }
 
     /// Refuses a request whose text does not take the changes that it needs.
-    pub(super) fn refuse_edit(&mut self, stream: StreamId, key: &Key, id: &Id) -> PartFate {
+    pub(super) fn refuse_edit(&mut self, stream: StreamId, key: &Key, id: &Id) -> Decision {
         if let Some(pending) = self.pending.remove(key) {
             pending.end_refused(code::INTERNAL);
         }
         self.refuse(stream, Some(id), code::INTERNAL, "could not edit the request");
-        PartFate::Dropped
+        Decision::Dropped
     }
 
     /// Replaces the id and the progress token of a request where the link needs that.
@@ -302,7 +307,7 @@ impl Conversation {
     /// Fails where two readers may disagree about the token: that of another client would get through.
     fn readdress(
         &mut self,
-        part: &Part<'_>,
+        part: &ClientPart<'_>,
         id: &Id,
         purpose: Purpose,
     ) -> serde_json::Result<Readdressed> {
@@ -345,7 +350,7 @@ impl Conversation {
     }
 
     /// What a request about a task is for.
-    fn task_purpose(&self, method: Method, part: &Part<'_>) -> serde_json::Result<Purpose> {
+    fn task_purpose(&self, method: Method, part: &ClientPart<'_>) -> serde_json::Result<Purpose> {
         let task = Task::of_params(part.text, part.envelope)?;
         let call = task.and_then(|task| self.tasks.get(&task.id));
         let is_result = method == Method::TaskResult;
@@ -357,29 +362,29 @@ impl Conversation {
     }
 
     /// Handles `notifications/cancelled`.
-    fn cancel(&mut self, part: &Part<'_>) -> PartFate {
+    fn cancel(&mut self, part: &ClientPart<'_>) -> Decision {
         let cancelled = cancelled_id(part.text, part.envelope);
-        let Some((id, span)) = cancelled else { return PartFate::Same };
+        let Some((id, span)) = cancelled else { return Decision::Same };
         let key = match self.link {
             // Nobody can tell whose request it means. A client cancels its request by leaving.
-            Link::Shared => return PartFate::Dropped,
+            Link::Shared => return Decision::Dropped,
             // The request has a stream of its own, and stays there.
-            Link::Streams => return PartFate::Same,
+            Link::Streams => return Decision::Same,
             Link::Session | Link::Pipe | Link::Endpoint => (StreamId::PIPE, id),
         };
         if AskId::of_answer(&key.1).is_some_and(|ask| self.fetcher.is_asking(ask)) {
-            return PartFate::Dropped;
+            return Decision::Dropped;
         }
         if let Some(pending) = self.pending.get(&key) {
             pending.end_cancelled();
             if pending.is_held() {
                 // A request that the server never saw needs no cancellation.
                 self.pending.remove(&key);
-                return PartFate::Dropped;
+                return Decision::Dropped;
             }
             // The server may answer it all the same.
             self.pending.abandon(&key);
-            return PartFate::Same;
+            return Decision::Same;
         }
         let text = span.text(part.text);
         match self.pending.find_replaced(text) {
@@ -391,9 +396,9 @@ impl Conversation {
                 self.pending.abandon(&key);
                 let changes = Changes { edits: vec![(span, own)], meta: Vec::new() };
                 changed(part.text, part.envelope, changes, self.translates())
-                    .unwrap_or(PartFate::Dropped)
+                    .unwrap_or(Decision::Dropped)
             }
-            None => PartFate::Same,
+            None => Decision::Same,
         }
     }
 }

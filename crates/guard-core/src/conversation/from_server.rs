@@ -6,15 +6,15 @@ use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
-use super::held::{Fates, PartFate};
-use super::job::Check;
+use super::held::{Decision, Decisions};
+use super::job::JobKind;
 use super::job::JobOutcome;
 use super::link::{Link, Origin};
 use super::pending::{Pending, Purpose};
 use super::running::{AnswerPurpose, AnsweredCall, HeldAnswer, JobPurpose};
 use super::state::Conversation;
 use crate::contract::budget::{Budget, OutOfBudget};
-use crate::contract::list::PageFate;
+use crate::contract::list::PageOutcome;
 use crate::contract::result::CheckedResult;
 use crate::era::{Defaults, Translated};
 use crate::event::Event;
@@ -42,7 +42,7 @@ const RESUMED_ELSEWHERE: &str =
 pub(super) const SHOWN: usize = 60;
 
 /// One part of a message of the server.
-struct Part<'a> {
+struct ServerPart<'a> {
     ticket: Ticket,
     index: usize,
     origin: Origin,
@@ -58,7 +58,7 @@ struct Part<'a> {
 
 /// A part that is checked: what of it, and how its text changes.
 struct Checked<'a> {
-    part: &'a Part<'a>,
+    part: &'a ServerPart<'a>,
     /// The result of a call or a page of the list, in the text of the part.
     result: Span,
     /// The edits that are needed whatever comes of the check.
@@ -82,16 +82,25 @@ impl Conversation {
         let rules = server.rules();
         let mut budget = Budget::inline();
         let parts = message.parts.as_slice().iter().enumerate();
-        let fates: Fates = parts
+        let decisions: Decisions = parts
             .map(|(index, envelope)| {
                 let (outline, text) = (message.outline.as_ref(), &**message.text);
                 let (rules, id, defaults): (_, _, Defaults) = (&**rules, None, &[]);
-                let part =
-                    Part { ticket, index, origin, rules, text, envelope, outline, id, defaults };
+                let part = ServerPart {
+                    ticket,
+                    index,
+                    origin,
+                    rules,
+                    text,
+                    envelope,
+                    outline,
+                    id,
+                    defaults,
+                };
                 self.decide_server(&part, &mut budget)
             })
             .collect();
-        self.release(ticket, message, fates);
+        self.release(ticket, message, decisions);
         ticket
     }
 
@@ -107,9 +116,10 @@ impl Conversation {
         let server = self.server.clone();
         let rules = server.rules();
         let (index, rules, id, defaults) = (0, &**rules, id.as_ref(), *defaults);
-        let part = Part { ticket, index, origin, rules, text, envelope, outline, id, defaults };
-        let fate = self.decide_server(&part, &mut Budget::inline());
-        self.release_one(ticket, text, envelope, fate);
+        let part =
+            ServerPart { ticket, index, origin, rules, text, envelope, outline, id, defaults };
+        let decision = self.decide_server(&part, &mut Budget::inline());
+        self.release_one(ticket, text, envelope, decision);
     }
 
     /// Takes text from the server that is not a message. Returns `true` if it is to be forwarded as it is.
@@ -202,7 +212,11 @@ impl Conversation {
         self.refuse(pending.stream, Some(own.as_ref().unwrap_or(id)), code::INTERNAL, reason);
     }
 
-    fn decide_server(&mut self, part: &Part<'_>, budget: &mut Budget) -> (Destination, PartFate) {
+    fn decide_server(
+        &mut self,
+        part: &ServerPart<'_>,
+        budget: &mut Budget,
+    ) -> (Destination, Decision) {
         let to = match part.origin {
             Origin::Pipe if matches!(self.link, Link::Pipe | Link::Endpoint) => {
                 Destination::Client(StreamId::PIPE)
@@ -226,13 +240,13 @@ impl Conversation {
             // There is no client that it could be for.
             Kind::Request(id, _) if self.link == Link::Shared => {
                 self.refuse_server(id, code::REQUEST, "not supported");
-                (to, PartFate::Dropped)
+                (to, Decision::Dropped)
             }
             // No request is waiting for it.
             Kind::Other
                 if part.envelope.result.is_some() && part.rules.settings.is_inspecting() =>
             {
-                (to, PartFate::Dropped)
+                (to, Decision::Dropped)
             }
             _ => {
                 let (to, edits) = self.route(to, part);
@@ -242,7 +256,7 @@ impl Conversation {
     }
 
     /// Finds the client that a message of a process, which is no answer, is for.
-    fn route(&self, to: Destination, part: &Part<'_>) -> (Destination, Vec<(Span, String)>) {
+    fn route(&self, to: Destination, part: &ServerPart<'_>) -> (Destination, Vec<(Span, String)>) {
         if to != Destination::Listener {
             return (to, Vec::new());
         }
@@ -270,7 +284,7 @@ impl Conversation {
         (to, Vec::new())
     }
 
-    /// A message that was for a client reaches none, for this reason. If it is a request, the server is told.
+    /// Tells the server why its message reached no client, if that is a request.
     pub fn on_undelivered(&mut self, bytes: &Bytes, reason: &str, now: Instant) {
         self.now = now;
         let parts = text(bytes).ok().and_then(|text| Parts::read(&text).ok());
@@ -290,9 +304,9 @@ impl Conversation {
         &mut self,
         to: Destination,
         id: &Id,
-        part: &Part<'_>,
+        part: &ServerPart<'_>,
         budget: &mut Budget,
-    ) -> (Destination, PartFate) {
+    ) -> (Destination, Decision) {
         if let (Origin::Pipe, Some(ask)) = (part.origin, self.asked(id)) {
             match part.envelope.result {
                 Some(result) => {
@@ -301,7 +315,7 @@ impl Conversation {
                 }
                 None => self.end_ask(ask, &error_reason(part.text)),
             }
-            return (to, PartFate::Dropped);
+            return (to, Decision::Dropped);
         }
         let pending = match part.origin {
             Origin::Pipe => self.pending.answer(id),
@@ -319,7 +333,7 @@ impl Conversation {
             return self.unexpected(to, id, part);
         };
         if pending.is_abandoned {
-            return (to, PartFate::Dropped);
+            return (to, Decision::Dropped);
         }
         let to = match (part.origin, to) {
             (Origin::Pipe, _) => Destination::Answer(pending.stream),
@@ -345,7 +359,7 @@ impl Conversation {
         pending: Pending,
         checked: Checked<'_>,
         budget: &mut Budget,
-    ) -> (Destination, PartFate) {
+    ) -> (Destination, Decision) {
         let (part, to) = (checked.part, checked.to);
         let settings = &part.rules.settings;
         let text = checked.result.text(part.text);
@@ -358,11 +372,11 @@ impl Conversation {
                     self.client = client.or(self.client.take());
                 }
             }
-            Purpose::List { request, caller, audience } => {
-                let others = self.catalog.names_before(&caller, &audience, request);
-                let result = part.text.slice_ref(text);
-                let check = Check::Page { request, others, result, audience: audience.clone() };
-                return self.check_later(checked, check, AnswerPurpose::List { caller, audience });
+            Purpose::List { request, key } => {
+                let others = self.catalog.names_before(&key, request);
+                let (result, audience) = (part.text.slice_ref(text), key.audience.clone());
+                let check = JobKind::Page { request, others, result, audience };
+                return self.check_later(checked, check, AnswerPurpose::List(key));
             }
             Purpose::Call { tool, revision } if settings.inspects_results() => {
                 let call = AnsweredCall { tool, revision, span: pending.span };
@@ -388,7 +402,7 @@ impl Conversation {
         (to, edited(part, checked.edits))
     }
 
-    /// Reports that a task cannot be read; what its client is told.
+    /// Reports that a task cannot be read, and returns what its client is told.
     fn report_task(&self, wrong: &serde_json::Error) -> String {
         let message = format!("could not read the task: {wrong}");
         let event = Event::error(format!("server: {message}"));
@@ -397,11 +411,16 @@ impl Conversation {
     }
 
     /// Decides about an answer to a request that is not pending.
-    fn unexpected(&self, to: Destination, id: &Id, part: &Part<'_>) -> (Destination, PartFate) {
+    fn unexpected(
+        &self,
+        to: Destination,
+        id: &Id,
+        part: &ServerPart<'_>,
+    ) -> (Destination, Decision) {
         let settings = &part.rules.settings;
         let is_result = part.envelope.result.is_some();
         if self.link.splits_batches() || AskId::of_answer(id).is_some() {
-            return (to, PartFate::Dropped);
+            return (to, Decision::Dropped);
         }
         let is_own_stream = matches!(part.origin, Origin::Pipe | Origin::Stream(_));
         // Another replica has seen the call.
@@ -410,15 +429,15 @@ impl Conversation {
                 let refusal = error(Some(id), code::INTERNAL, RESUMED_ELSEWHERE);
                 return (to, replaced(refusal));
             }
-            return (to, PartFate::Same);
+            return (to, Decision::Same);
         }
         if is_result && settings.is_inspecting() {
             let id: String = id.to_string().chars().take(SHOWN).collect();
             let text = format!("server: dropped an answer to request {id}, which is not pending");
             self.report(Event::info(text));
-            return (to, PartFate::Dropped);
+            return (to, Decision::Dropped);
         }
-        (to, PartFate::Same)
+        (to, Decision::Same)
     }
 
     /// Checks the result that a notification about a task may hold.
@@ -426,14 +445,14 @@ impl Conversation {
         &mut self,
         to: Destination,
         edits: Vec<(Span, String)>,
-        part: &Part<'_>,
+        part: &ServerPart<'_>,
         budget: &mut Budget,
-    ) -> (Destination, PartFate) {
+    ) -> (Destination, Decision) {
         let task = match Task::of_params(part.text, part.envelope) {
             Ok(task) => task,
             Err(error) => {
                 self.report_task(&error);
-                return (to, PartFate::Dropped);
+                return (to, Decision::Dropped);
             }
         };
         let call = task.as_ref().and_then(|task| self.tasks.get(&task.id));
@@ -443,7 +462,7 @@ impl Conversation {
             if part.rules.settings.may_refuse_results() {
                 let text = "server: withheld the result of a task that the guard does not know";
                 self.server.report_event_once(Event::error(text));
-                return (to, PartFate::Dropped);
+                return (to, Decision::Dropped);
             }
             return (to, edited(part, edits));
         };
@@ -457,7 +476,7 @@ impl Conversation {
         checked: Checked<'_>,
         call: AnsweredCall,
         budget: &mut Budget,
-    ) -> (Destination, PartFate) {
+    ) -> (Destination, Decision) {
         let Checked { part, result, to, .. } = checked;
         let text = result.text(part.text);
         // The outline is of the whole result of the message.
@@ -469,7 +488,7 @@ impl Conversation {
             }
             Err(OutOfBudget) => {
                 let result = part.text.slice_ref(text);
-                let check = Check::Result { call: call.clone(), result };
+                let check = JobKind::Result { call: call.clone(), result };
                 self.check_later(checked, check, AnswerPurpose::Call(call))
             }
         }
@@ -493,9 +512,9 @@ impl Conversation {
     fn check_later(
         &mut self,
         checked: Checked<'_>,
-        check: Check,
+        check: JobKind,
         purpose: AnswerPurpose,
-    ) -> (Destination, PartFate) {
+    ) -> (Destination, Decision) {
         let Checked { part, result, edits, id, to } = checked;
         let stream = match to {
             Destination::Answer(stream) | Destination::Client(stream)
@@ -516,16 +535,16 @@ impl Conversation {
             purpose,
         };
         self.start_job(stream, check, JobPurpose::Answer(answer));
-        (to, PartFate::Waiting)
+        (to, Decision::Waiting)
     }
 
-    /// Ends the wait for a part of the server that a job has checked.
+    /// Decides about a held part of the server that a job has checked.
     pub(super) fn conclude_answer(&mut self, answer: HeldAnswer, outcome: JobOutcome) {
         let (ticket, index) = (answer.ticket, answer.index);
         let text = self.held_text(ticket).cloned().unwrap_or_default();
-        let fate = self.take_outcome(&answer, outcome, &text).and_then(|replacement| {
+        let decision = self.take_outcome(&answer, outcome, &text).and_then(|replacement| {
             let server = self.server.clone();
-            let part = Part {
+            let part = ServerPart {
                 ticket,
                 index,
                 origin: Origin::Pipe,
@@ -537,13 +556,13 @@ impl Conversation {
                 defaults: answer.defaults,
             };
             match replaced_in(&part, answer.edits, answer.result, replacement) {
-                PartFate::Dropped => Err(UNCHECKED.to_owned()),
-                fate => Ok(fate),
+                Decision::Dropped => Err(UNCHECKED.to_owned()),
+                decision => Ok(decision),
             }
         });
         let failed =
             |message: String| replaced(error(answer.id.as_ref(), code::INTERNAL, &message));
-        self.settle(ticket, index, fate.unwrap_or_else(failed));
+        self.settle(ticket, index, decision.unwrap_or_else(failed));
     }
 
     /// Returns the text that takes the place of the result of a held part, which stands in `text`; fails with what the
@@ -559,15 +578,15 @@ impl Conversation {
                 self.end_call(call, &done, answer.result.text(text));
                 Ok(done.replacement)
             }
-            (JobOutcome::Page(page), AnswerPurpose::List { caller, audience }) => {
+            (JobOutcome::Page(page), AnswerPurpose::List(key)) => {
                 self.has_told_change = false;
                 if let Some((page, tools)) = page.tools {
-                    self.catalog.add_page(caller, audience, page, tools);
+                    self.catalog.add_page(key, page, tools);
                 }
-                match page.fate {
-                    PageFate::Same => Ok(None),
-                    PageFate::Replaced(text) => Ok(Some(text)),
-                    PageFate::Refused(message) => Err(message),
+                match page.outcome {
+                    PageOutcome::Same => Ok(None),
+                    PageOutcome::Replaced(text) => Ok(Some(text)),
+                    PageOutcome::Refused(message) => Err(message),
                 }
             }
             (JobOutcome::Failed(reason), purpose) => {
@@ -587,7 +606,7 @@ fn holds_result(text: &str) -> bool {
     members(text, ["result"]).map_or(true, |[result]| result.is_some())
 }
 
-/// Why a request of the guard itself failed, where the server answered it with this error.
+/// Returns why a request of the guard itself failed that the server answered with the error `text`.
 fn error_reason(text: &str) -> String {
     let message = members(text, ["error"]).ok().and_then(|[error]| error_message(error?));
     match message {
@@ -599,8 +618,8 @@ fn error_reason(text: &str) -> String {
     }
 }
 
-/// A part with `edits`, and with what its result gets beside.
-fn edited(part: &Part<'_>, mut edits: Vec<(Span, String)>) -> PartFate {
+/// Applies `edits` to a part, and adds the default members of its result.
+fn edited(part: &ServerPart<'_>, mut edits: Vec<(Span, String)>) -> Decision {
     if let (Some(result), false) = (part.envelope.result, part.defaults.is_empty()) {
         let result = result.text(part.text);
         let fields = part.outline.is_none().then(|| Fields::read(part.text, result)).flatten();
@@ -612,18 +631,18 @@ fn edited(part: &Part<'_>, mut edits: Vec<(Span, String)>) -> PartFate {
         edits.extend(default_edits(part.text, result, has, part.defaults));
     }
     if edits.is_empty() {
-        return PartFate::Same;
+        return Decision::Same;
     }
-    Rope::edit(part.text, part.envelope.span, edits).map_or(PartFate::Dropped, PartFate::Edited)
+    Rope::edit(part.text, part.envelope.span, edits).map_or(Decision::Dropped, Decision::Edited)
 }
 
-/// A part with `edits`, and with `new` in the place of `old`, its result or a part of that.
+/// Applies `edits` to a part, and puts `new` in the place of `old`, its result or a part of that.
 fn replaced_in(
-    part: &Part<'_>,
+    part: &ServerPart<'_>,
     mut edits: Vec<(Span, String)>,
     old: Span,
     new: Option<String>,
-) -> PartFate {
+) -> Decision {
     let Some(new) = new else { return edited(part, edits) };
     if part.envelope.result != Some(old) || part.defaults.is_empty() {
         edits.push((old, new));
@@ -632,12 +651,12 @@ fn replaced_in(
     let fields = Fields::read(&new, &new);
     let has = |name: &str| fields.as_ref().is_none_or(|it| it.get(&new, name).is_some());
     let more: Vec<_> = default_edits(&new, &new, has, part.defaults).into_iter().collect();
-    let Ok(new) = apply(&new, Span::from(0, &new), more) else { return PartFate::Dropped };
+    let Ok(new) = apply(&new, Span::from(0, &new), more) else { return Decision::Dropped };
     edits.push((old, new));
-    Rope::edit(part.text, part.envelope.span, edits).map_or(PartFate::Dropped, PartFate::Edited)
+    Rope::edit(part.text, part.envelope.span, edits).map_or(Decision::Dropped, Decision::Edited)
 }
 
 /// A message of the guard in place of a part.
-fn replaced(message: Vec<u8>) -> PartFate {
-    PartFate::Edited(Rope::new(message))
+fn replaced(message: Vec<u8>) -> Decision {
+    Decision::Edited(Rope::new(message))
 }

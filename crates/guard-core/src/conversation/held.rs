@@ -9,7 +9,7 @@ use crate::message::{Changes, Envelope};
 
 /// What becomes of one part of a message.
 #[derive(Debug)]
-pub(super) enum PartFate {
+pub(super) enum Decision {
     /// Not decided yet.
     Waiting,
     /// It leaves as it came.
@@ -36,12 +36,12 @@ pub(super) struct Held {
 pub(super) struct HeldPart {
     pub(super) part: Envelope,
     pub(super) to: Destination,
-    pub(super) fate: PartFate,
+    pub(super) decision: Decision,
 }
 
-impl PartFate {
+impl Decision {
     /// What leaves of a part whose text is `same`.
-    pub(super) fn left_of(self, same: &str, whole: &ByteString) -> Option<Rope> {
+    pub(super) fn into_rope(self, same: &str, whole: &ByteString) -> Option<Rope> {
         match self {
             Self::Same => Some(Rope::kept(whole.slice_ref(same))),
             Self::Edited(text) => Some(text),
@@ -51,4 +51,4 @@ impl PartFate {
 }
 
 /// The decisions about the parts of a message.
-pub(super) type Fates = SmallVec<[(Destination, PartFate); 1]>;
+pub(super) type Decisions = SmallVec<[(Destination, Decision); 1]>;

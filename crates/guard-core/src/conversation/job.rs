@@ -28,14 +28,14 @@ pub struct Job {
     pub id: JobId,
     pub(super) server: Arc<Server>,
     pub(super) rules: Arc<Rules>,
-    pub(super) check: Check,
+    pub(super) check: JobKind,
     pub(super) abandoned: Arc<AtomicBool>,
     /// Whether it was run before, and has waited since.
     pub(super) has_waited: AtomicBool,
 }
 
 /// What to check.
-pub(super) enum Check {
+pub(super) enum JobKind {
     Arguments {
         contract: Contract,
         view: Option<Arc<View>>,
@@ -86,27 +86,27 @@ impl Job {
     /// The bytes of the text that it checks.
     pub fn text_len(&self) -> usize {
         match &self.check {
-            Check::Arguments { arguments, .. } => arguments.as_ref().map_or(0, |it| it.len()),
-            Check::Result { result, .. } | Check::Page { result, .. } => result.len(),
+            JobKind::Arguments { arguments, .. } => arguments.as_ref().map_or(0, |it| it.len()),
+            JobKind::Result { result, .. } | JobKind::Page { result, .. } => result.len(),
         }
     }
 
     /// The bytes that parsed values may take while it runs, at most `cap`.
     pub fn memory(&self, cap: usize) -> usize {
         let bytes = match &self.check {
-            Check::Arguments { arguments: None, .. } => 0,
-            Check::Arguments { arguments: Some(arguments), view: Some(_), .. } => {
+            JobKind::Arguments { arguments: None, .. } => 0,
+            JobKind::Arguments { arguments: Some(arguments), view: Some(_), .. } => {
                 restore_bytes(arguments)
             }
-            Check::Arguments { arguments: Some(arguments), .. } => value_bytes(arguments),
-            Check::Result { result, .. } => value_bytes(result),
+            JobKind::Arguments { arguments: Some(arguments), .. } => value_bytes(arguments),
+            JobKind::Result { result, .. } => value_bytes(result),
             // The text and the value of each tool, and the shaped copy.
-            Check::Page { result, .. } => 3 * value_bytes(result),
+            JobKind::Page { result, .. } => 3 * value_bytes(result),
         };
         if bytes <= INLINE_BYTES { 0 } else { bytes.min(cap) }
     }
 
-    /// Lets it finish with what is there.
+    /// Makes the job finish with the documents that are there.
     pub fn stop_waiting(&self) {
         self.has_waited.store(true, Ordering::Relaxed);
     }
@@ -120,17 +120,17 @@ impl Job {
     pub fn run(&self, mut budget: Budget) -> Result<JobOutcome, OutOfBudget> {
         let (server, rules) = (&*self.server, &*self.rules);
         Ok(match &self.check {
-            Check::Arguments { contract, view, headers, arguments, revision, span } => {
+            JobKind::Arguments { contract, view, headers, arguments, revision, span } => {
                 let (view, headers, span) = (view.as_deref(), headers.as_deref(), span.as_ref());
                 let check =
                     ArgumentCheck { server, rules, contract, view, headers, revision, span };
                 JobOutcome::Arguments(check.check(arguments.as_deref(), &mut budget)?)
             }
-            Check::Result { call, result } => {
+            JobKind::Result { call, result } => {
                 let check = call.check(server, rules);
                 JobOutcome::Result(check.check(result, None, &mut budget)?)
             }
-            Check::Page { request, others, result, audience } => {
+            JobKind::Page { request, others, result, audience } => {
                 let may_wait = !self.has_waited.load(Ordering::Relaxed);
                 let (request, memory) = (*request, budget.memory);
                 let check =

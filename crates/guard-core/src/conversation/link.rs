@@ -24,7 +24,7 @@ impl Link {
     }
 
     /// Whether the transport sends the requests of the guard itself apart from those of clients.
-    pub(super) fn asks_apart(self) -> bool {
+    pub(super) fn asks_separately(self) -> bool {
         matches!(self, Self::Streams | Self::Endpoint)
     }
 }

@@ -10,8 +10,8 @@ use super::fetcher::{
     Endless, FailedFetch, Fetch, LIST_PATIENCE, MADE_ROOM, MAX_FAILED, MAX_RUNNING, Pages,
     Requester, TRIES, list_request,
 };
-use super::held::PartFate;
-use super::job::Check;
+use super::held::Decision;
+use super::job::JobKind;
 use super::link::Link;
 use super::running::JobPurpose;
 use super::state::Conversation;
@@ -33,19 +33,19 @@ impl Conversation {
         let failed = failed.find(|failed| {
             failed.until > self.now
                 && self.catalog.is_unchanged_since(failed.page)
-                && failed.requester.is(&requester)
+                && failed.requester == requester
         })?;
         Some(ListFailure { ask: None, reason: Arc::clone(&failed.reason) })
     }
 
     /// Lets `call` wait for the tool list, which is requested unless that was done already.
-    pub(super) fn fetch_tools(&mut self, mut call: WaitingCall, rules: &Rules) -> PartFate {
+    pub(super) fn fetch_tools(&mut self, mut call: WaitingCall, rules: &Rules) -> Decision {
         let requester = Requester::of(&call);
         call.waits += 1;
         let mut running = self.fetcher.running.iter_mut();
-        if let Some(fetch) = running.find(|fetch| fetch.requester.is(&requester)) {
+        if let Some(fetch) = running.find(|fetch| fetch.requester == requester) {
             fetch.waiting.push(call);
-            return PartFate::Waiting;
+            return Decision::Waiting;
         }
         let ask = match AskId::new(&self.server) {
             _ if call.waits > TRIES => Err("it changed each time it was fetched"),
@@ -76,7 +76,7 @@ impl Conversation {
             waiting: vec![call],
         });
         self.start_fetches();
-        PartFate::Waiting
+        Decision::Waiting
     }
 
     /// Requests the lists that wait in line, as far as there is room.
@@ -101,7 +101,7 @@ impl Conversation {
         fetch.page = self.catalog.request_page(cursor, self.now).own();
         let request = list_request(&next.to_id(), cursor, fetch.requester.about.as_deref());
         let stream = fetch.stream;
-        if self.link.asks_apart() {
+        if self.link.asks_separately() {
             let bytes = request.text.into_bytes();
             self.actions.push_back(Action::Ask { ask: next, stream, bytes });
         } else {
@@ -122,10 +122,10 @@ impl Conversation {
         let Some(result) = result else {
             return self.end_ask(ask, "the server answered with an error");
         };
-        let Requester { caller, audience, .. } = fetch.requester.clone();
-        let request = fetch.page;
-        let others = self.catalog.names_before(&caller, &audience, request);
-        let check = Check::Page { request, others, result, audience };
+        let (list, request) = (&fetch.requester.list, fetch.page);
+        let others = self.catalog.names_before(list, request);
+        let audience = list.audience.clone();
+        let check = JobKind::Page { request, others, result, audience };
         self.start_job(None, check, JobPurpose::OwnPage(ask));
     }
 
@@ -133,11 +133,11 @@ impl Conversation {
     pub(super) fn take_own_page(&mut self, ask: AskId, page: CheckedPage) {
         let mut running = self.fetcher.running.iter_mut();
         let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
-        let Requester { caller, audience, .. } = &fetch.requester;
+        let list = &fetch.requester.list;
         let Some((added, tools)) = page.tools else {
             return self.end_ask(ask, "the answer of the server is not a list of tools");
         };
-        self.catalog.add_page(caller, audience, added, tools);
+        self.catalog.add_page(list, added, tools);
         match fetch.pages.advance(page.next) {
             Ok(true) => return self.request_page(ask),
             Ok(false) if self.catalog.is_unchanged_since(fetch.first) => {}
@@ -148,13 +148,13 @@ impl Conversation {
                 return self.request_page(ask);
             }
             Ok(false) => {
-                self.catalog.accept_stale(caller, audience);
+                self.catalog.accept_stale(list);
                 self.report(Event::warning(format!(
                     "server: the tool list changed each of {TRIES} times it was fetched; the last one is in force"
                 )));
             }
             Err(Endless) => {
-                self.catalog.cut_off(caller, audience);
+                self.catalog.cut_off(list);
                 self.report(Event::error(
                     "server: the tool list has no end; calls of tools beyond its first pages are refused",
                 ));
@@ -191,9 +191,9 @@ impl Conversation {
             }
             self.stop_asking(fetch.ask);
             let reason = format!("no answer within {} s", fetch.timeout.as_secs());
-            let caller = fetch.requester.caller.kept();
+            let list = fetch.requester.list.kept();
             self.fetcher.failed.push_back(FailedFetch {
-                requester: Requester { caller, ..fetch.requester.clone() },
+                requester: Requester { list, ..fetch.requester.clone() },
                 reason: reason.as_str().into(),
                 until: now + fetch.timeout,
                 page: fetch.first,
@@ -229,7 +229,7 @@ impl Conversation {
         let settings = &self.server.rules().settings;
         let then = if settings.require_list || settings.enforces() {
             "calls are refused"
-        } else if self.catalog.has_list(&requester.caller, &requester.audience) {
+        } else if self.catalog.has_list(&requester.list) {
             "calls are checked against the last one"
         } else {
             "calls are forwarded unchecked"
@@ -241,7 +241,7 @@ impl Conversation {
 
     /// Tells the transport, or else the server, that nobody waits for the answer to `ask`.
     fn stop_asking(&mut self, ask: AskId) {
-        if self.link.asks_apart() {
+        if self.link.asks_separately() {
             self.actions.push_back(Action::StopAsking(ask));
         } else {
             let cancelled = cancellation(&ask.to_id(), "nobody waits for the answer");
@@ -276,20 +276,20 @@ impl Conversation {
     pub fn fail_waiting_calls(&mut self, reason: &str) {
         let running = std::mem::take(&mut self.fetcher.running);
         for call in running.into_iter().flat_map(|fetch| fetch.waiting) {
-            let fate = self.refuse_call(&call, code::INTERNAL, reason);
-            self.settle(call.ticket, call.index, fate);
+            let decision = self.refuse_call(&call, code::INTERNAL, reason);
+            self.settle(call.ticket, call.index, decision);
         }
     }
 
     /// Refuses a call that needs a contract, for which there is no list.
-    pub(super) fn refuse_unlisted(&mut self, call: &WaitingCall, why: &ListFailure) -> PartFate {
+    pub(super) fn refuse_unlisted(&mut self, call: &WaitingCall, why: &ListFailure) -> Decision {
         let reason = &why.reason;
         let text = format!("could not fetch the tool list, and the call was not sent: {reason}");
-        let fate = self.refuse_call(call, code::INTERNAL, &text);
+        let decision = self.refuse_call(call, code::INTERNAL, &text);
         if self.link == Link::Streams {
             self.actions.push_back(Action::Unlisted { stream: call.stream, ask: why.ask });
         }
-        fate
+        decision
     }
 
     /// Decides about calls that waited for a list.
@@ -299,8 +299,8 @@ impl Conversation {
         let mut budget = Budget::inline();
         for call in waiting {
             let (ticket, index) = (call.ticket, call.index);
-            let fate = self.decide_call(call, &rules, &mut budget);
-            self.settle(ticket, index, fate);
+            let decision = self.decide_call(call, &rules, &mut budget);
+            self.settle(ticket, index, decision);
         }
     }
 }

@@ -8,9 +8,8 @@ use ahash::AHashMap;
 use toolbond_contract::Revision;
 
 use super::action::StreamId;
-use crate::audience::Audience;
 use crate::caller::Caller;
-use crate::contract::catalog::{PageRequest, Tool};
+use crate::contract::catalog::{ListKey, PageRequest, Tool};
 use crate::message::{Id, error_code};
 
 /// The most requests that wait at a time in one conversation.
@@ -29,7 +28,7 @@ pub(super) enum Purpose {
     /// The answer names the server and the revision. `client` is the name of a client that sends `initialize`.
     Handshake { client: Option<String> },
     /// A page of the tool list.
-    List { request: PageRequest, caller: Caller, audience: Audience },
+    List { request: PageRequest, key: ListKey },
     /// A call of a tool, or a request for its result.
     Call { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.
@@ -369,17 +368,19 @@ impl PendingRequests {
         !self.requests.values().any(waits)
     }
 
+    fn of_stream(&self, stream: StreamId) -> impl Iterator<Item = &Pending> {
+        let keys = self.streams.get(&stream).into_iter().flatten();
+        keys.filter_map(|key| self.requests.get(key))
+    }
+
     /// Whether `stream` has a request whose answer is checked.
     pub(super) fn expects_checked(&self, stream: StreamId) -> bool {
-        let keys = self.streams.get(&stream).into_iter().flatten();
-        let mut pending = keys.filter_map(|key| self.requests.get(key));
-        pending.any(|pending| pending.is_open() && pending.is_checked())
+        self.of_stream(stream).any(|pending| pending.is_open() && pending.is_checked())
     }
 
     /// Whether the requests of `stream` may be sent again without harm: all of them, and there is one.
     pub(super) fn is_repeatable(&self, stream: StreamId) -> bool {
-        let keys = self.streams.get(&stream).into_iter().flatten();
-        let mut pending = keys.filter_map(|key| self.requests.get(key)).peekable();
+        let mut pending = self.of_stream(stream).peekable();
         pending.peek().is_some()
             && pending.all(|pending| match &pending.purpose {
                 Purpose::Handshake { .. } | Purpose::List { .. } => true,
@@ -388,18 +389,18 @@ impl PendingRequests {
             })
     }
 
-    /// The requests of `stream`, which are forgotten.
+    /// Removes the requests of `stream`, and returns them.
     pub(super) fn close(&mut self, stream: StreamId) -> Vec<(Key, Pending)> {
         let keys = self.streams.remove(&stream).unwrap_or_default();
-        let of_stream = |pending: &Pending| pending.stream == stream;
-        keys.into_iter()
-            .filter_map(|key| {
-                self.requests.get(&key).is_some_and(of_stream).then(|| {
-                    let pending = self.remove(&key);
-                    pending.map(|pending| (key, pending))
-                })?
-            })
-            .collect()
+        let mut closed = Vec::new();
+        for key in keys {
+            if self.get(&key).is_some_and(|pending| pending.stream == stream)
+                && let Some(pending) = self.remove(&key)
+            {
+                closed.push((key, pending));
+            }
+        }
+        closed
     }
 
     /// Keeps the requests of a closed stream, because its client may resume it; the oldest such

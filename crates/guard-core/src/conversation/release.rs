@@ -3,29 +3,30 @@
 use bytestring::ByteString;
 
 use super::action::{Action, Destination, Ticket};
-use super::held::{Fates, Held, HeldPart, PartFate};
+use super::held::{Decision, Decisions, Held, HeldPart};
 use super::state::Conversation;
 use crate::json::rope::Rope;
 use crate::message::{Changes, Envelope, Frame, Message, Outgoing, Parts, Sent};
 
 impl Conversation {
     /// Sends what is decided about a message, and holds what is not.
-    pub(super) fn release(&mut self, ticket: Ticket, message: &Message<'_>, fates: Fates) {
+    pub(super) fn release(&mut self, ticket: Ticket, message: &Message<'_>, decisions: Decisions) {
         let is_batch = matches!(message.parts, Parts::Batch(_));
-        let to_server = matches!(fates.first(), Some((Destination::Server(_), _)));
+        let to_server = matches!(decisions.first(), Some((Destination::Server(_), _)));
         let splits = self.link.splits_batches() || (to_server && self.is_bridging());
-        let is_decided = fates.iter().all(|(_, fate)| !matches!(fate, PartFate::Waiting));
+        let is_decided =
+            decisions.iter().all(|(_, decision)| !matches!(decision, Decision::Waiting));
         let parts = message.parts.as_slice();
-        if let (false, true, [_], [part]) = (is_batch, is_decided, &fates[..], parts) {
+        if let (false, true, [_], [part]) = (is_batch, is_decided, &decisions[..], parts) {
             // The usual case: one message, decided at once.
-            if let Some((to, fate)) = fates.into_iter().next() {
-                self.leave(to, ticket, message.text, part, fate, message.text);
+            if let Some((to, decision)) = decisions.into_iter().next() {
+                self.leave(to, ticket, message.text, part, decision, message.text);
             }
             self.actions.push_back(Action::Done(ticket));
             return;
         }
-        let parts = parts.iter().cloned().zip(fates);
-        let parts = parts.map(|(part, (to, fate))| HeldPart { part, to, fate });
+        let parts = parts.iter().cloned().zip(decisions);
+        let parts = parts.map(|(part, (to, decision))| HeldPart { part, to, decision });
         let mut held = Held {
             text: ByteString::clone(message.text),
             is_batch,
@@ -50,27 +51,27 @@ impl Conversation {
         ticket: Ticket,
         text: &ByteString,
         part: &Envelope,
-        (to, fate): (Destination, PartFate),
+        (to, decision): (Destination, Decision),
     ) {
-        if !matches!(fate, PartFate::Waiting) {
+        if !matches!(decision, Decision::Waiting) {
             let frame = Frame { text: text.clone(), part: part.clone() };
-            return self.leave(to, ticket, text, part, fate, &frame.as_it_came());
+            return self.leave(to, ticket, text, part, decision, &frame.as_it_came());
         }
-        let parts = vec![HeldPart { part: part.clone(), to, fate }];
+        let parts = vec![HeldPart { part: part.clone(), to, decision }];
         let text = text.clone();
         self.held.insert(ticket, Held { text, is_batch: false, is_split: false, parts });
     }
 
     /// Decides about one part of a held message.
-    pub(super) fn settle(&mut self, ticket: Ticket, index: usize, fate: PartFate) {
+    pub(super) fn settle(&mut self, ticket: Ticket, index: usize, decision: Decision) {
         let Some(mut held) = self.held.remove(&ticket) else { return };
         if let Some(part) = held.parts.get_mut(index) {
-            part.fate = fate;
+            part.decision = decision;
             if held.is_split {
                 self.send_part(ticket, &mut held, index);
             }
         }
-        if held.parts.iter().any(|part| matches!(part.fate, PartFate::Waiting)) {
+        if held.parts.iter().any(|part| matches!(part.decision, Decision::Waiting)) {
             self.held.insert(ticket, held);
         } else {
             self.release_held(ticket, held);
@@ -89,23 +90,23 @@ impl Conversation {
         ticket: Ticket,
         text: &ByteString,
         part: &Envelope,
-        fate: PartFate,
+        decision: Decision,
         same: &str,
     ) {
         if let (Destination::Server(stream), true) = (to, self.translates()) {
-            let changes = match fate {
-                PartFate::Same => Changes::default(),
-                PartFate::Changed(changes) => changes,
-                PartFate::Edited(rope) => return self.send_text(to, ticket, rope),
-                PartFate::Waiting | PartFate::Dropped => return,
+            let changes = match decision {
+                Decision::Same => Changes::default(),
+                Decision::Changed(changes) => changes,
+                Decision::Edited(rope) => return self.send_text(to, ticket, rope),
+                Decision::Waiting | Decision::Dropped => return,
             };
             let frame = Frame { text: text.clone(), part: part.clone() };
             return self.translate(stream, Sent { frame, changes });
         }
-        let rope = match fate {
+        let rope = match decision {
             // What was to be translated is not any more.
-            PartFate::Changed(changes) => changes.apply(text, part).ok(),
-            fate => fate.left_of(same, text),
+            Decision::Changed(changes) => changes.apply(text, part).ok(),
+            decision => decision.into_rope(same, text),
         };
         if let Some(rope) = rope {
             self.send_text(to, ticket, rope);
@@ -122,14 +123,14 @@ impl Conversation {
         if held.is_split {
             // Its parts have left.
         } else if !held.is_batch {
-            if let Some(HeldPart { part, to, fate }) = held.parts.pop() {
-                self.leave(to, ticket, &held.text, &part, fate, &held.text);
+            if let Some(HeldPart { part, to, decision }) = held.parts.pop() {
+                self.leave(to, ticket, &held.text, &part, decision, &held.text);
             }
         } else if let Some(to) = held.parts.first().map(|part| part.to) {
-            let is_same = held.parts.iter().all(|part| matches!(part.fate, PartFate::Same));
-            let left = |HeldPart { part, fate, .. }: HeldPart| match fate {
-                PartFate::Changed(changes) => changes.apply(&held.text, &part).ok(),
-                fate => fate.left_of(part.span.text(&held.text), &held.text),
+            let is_same = held.parts.iter().all(|part| matches!(part.decision, Decision::Same));
+            let left = |HeldPart { part, decision, .. }: HeldPart| match decision {
+                Decision::Changed(changes) => changes.apply(&held.text, &part).ok(),
+                decision => decision.into_rope(part.span.text(&held.text), &held.text),
             };
             let left: Vec<_> = held.parts.into_iter().filter_map(left).collect();
             if is_same {
@@ -143,12 +144,12 @@ impl Conversation {
 
     /// Sends a part on its own way, if it is decided.
     fn send_part(&mut self, ticket: Ticket, held: &mut Held, at: usize) {
-        let HeldPart { part, to, fate } = &mut held.parts[at];
-        if matches!(fate, PartFate::Waiting) {
+        let HeldPart { part, to, decision } = &mut held.parts[at];
+        if matches!(decision, Decision::Waiting) {
             return;
         }
-        let fate = std::mem::replace(fate, PartFate::Dropped);
+        let decision = std::mem::replace(decision, Decision::Dropped);
         let same = part.span.text(&held.text);
-        self.leave(*to, ticket, &held.text, part, fate, same);
+        self.leave(*to, ticket, &held.text, part, decision, same);
     }
 }

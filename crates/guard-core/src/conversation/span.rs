@@ -1,6 +1,6 @@
 //! The span of a call, from its request to its answer.
 
-use super::from_client::Part;
+use super::from_client::ClientPart;
 use super::link::Link;
 use super::state::Conversation;
 use crate::audience::Audience;
@@ -23,7 +23,7 @@ impl Conversation {
     /// The trace is the one that `_meta` names, else that of the HTTP headers, else a new one.
     pub(super) fn trace_call(
         &self,
-        part: &Part<'_>,
+        part: &ClientPart<'_>,
         id: &Id,
         params: &CallParams<'_>,
         audience: &Audience,

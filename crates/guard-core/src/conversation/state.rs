@@ -11,8 +11,8 @@ use toolbond_contract::Revision;
 
 use super::action::{Action, Destination, StreamId, Ticket, cancellation};
 use super::fetcher::Fetcher;
-use super::held::{Held, PartFate};
-use super::job::{Check, Job, JobId, JobOutcome};
+use super::held::{Decision, Held};
+use super::job::{Job, JobId, JobKind, JobOutcome};
 use super::link::Link;
 use super::pending::{Key, Pending, PendingRequests, Purpose};
 use super::running::{HeldAnswer, JobPurpose, RunningJob};
@@ -96,7 +96,7 @@ impl Conversation {
         }
     }
 
-    /// The same with a session, where each request has a stream of its own.
+    /// Returns the same conversation with a session or without, where each request has a stream of its own.
     pub fn with_session(self, has_session: bool) -> Self {
         Self { has_session, ..self }
     }
@@ -125,8 +125,8 @@ impl Conversation {
                     _ => CheckedArguments::Failed("the check failed".to_owned()),
                 };
                 let server = self.server.clone();
-                let fate = self.conclude_check(call, tool, checked, &server.rules());
-                self.settle(ticket, index, fate);
+                let decision = self.conclude_check(call, tool, checked, &server.rules());
+                self.settle(ticket, index, decision);
             }
             JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
             JobPurpose::OwnPage(ask) => match outcome {
@@ -137,7 +137,7 @@ impl Conversation {
         }
     }
 
-    /// The stream is closed: its client has left, or has its answers. With `may_resume` its requests
+    /// Closes a stream whose client has left, or has its answers. With `may_resume` its requests
     /// are remembered, because the client may come back for their answers.
     pub fn close_stream(&mut self, stream: StreamId, may_resume: bool, now: Instant) {
         self.now = now;
@@ -169,7 +169,7 @@ impl Conversation {
         self.link == Link::Streams && self.has_session && pending.is_checked()
     }
 
-    /// Has the answer to a request, which is not pending any more, still recognized: it goes nowhere.
+    /// Remembers a request that is not pending any more, so that its answer is recognized and dropped.
     pub(super) fn abandon(&mut self, key: &Key, mut pending: Pending) {
         (pending.stream, pending.purpose) = (StreamId::PIPE, Purpose::Other);
         (pending.caller, pending.span) = (Caller::default(), None);
@@ -177,7 +177,7 @@ impl Conversation {
         self.pending.abandon(key);
     }
 
-    /// The server has accepted what was posted on `stream`, and answers it on that of the endpoint.
+    /// Notes that the server has accepted what was posted on `stream`; it answers on the stream of the endpoint.
     pub fn accept_posted(&mut self, stream: StreamId) {
         self.posted.remove(&stream);
     }
@@ -191,12 +191,12 @@ impl Conversation {
         forgotten.iter().for_each(Pending::end_cancelled);
     }
 
-    /// The tool list of the server has changed.
+    /// Marks all tool lists as changed.
     pub fn on_tools_changed(&mut self) {
         self.catalog.invalidate();
     }
 
-    /// Tools that were left out of a list are bundled now.
+    /// Marks all tool lists as changed, because tools that were left out are bundled now, and tells the client.
     pub fn on_tools_bundled(&mut self) {
         self.catalog.invalidate();
         self.tell_change();
@@ -219,7 +219,7 @@ impl Conversation {
         }
     }
 
-    /// The server is gone: all requests get an error that says `reason`.
+    /// Answers all requests with an error that says `reason`, because the server is gone.
     pub fn on_server_gone(&mut self, reason: &str) {
         self.give_up(None, reason, true);
         self.fetcher.stop();
@@ -279,22 +279,22 @@ impl Conversation {
 
     /// Finds the tool that is called.
     pub(super) fn find_tool(&mut self, rules: &Rules, call: &WaitingCall) -> Lookup {
-        let WaitingCall { caller, audience, name, .. } = call;
+        let WaitingCall { list, name, .. } = call;
         let catalog = self.catalog.under(rules.generation);
-        if rules.settings.is_replica() && catalog.is_older(caller, audience, MAX_AGE, self.now) {
-            catalog.expire(caller, audience);
+        if rules.settings.is_replica() && catalog.is_older(list, MAX_AGE, self.now) {
+            catalog.expire(list);
         }
-        if rules.settings.is_hidden(&catalog.own_name(caller, audience, name)) {
+        if rules.settings.is_hidden(&catalog.own_name(list, name)) {
             return Lookup::Found(Tool::Withheld(HIDDEN.into()));
         }
-        catalog.find(caller, audience, name)
+        catalog.find(list, name)
     }
 
     /// Starts a job for `stream`.
     pub(super) fn start_job(
         &mut self,
         stream: Option<StreamId>,
-        check: Check,
+        check: JobKind,
         purpose: JobPurpose,
     ) {
         let id = JobId(self.next_number());
@@ -318,7 +318,7 @@ impl Conversation {
                 JobPurpose::Answer(HeldAnswer { ticket, index, .. })
                     if self.link.splits_batches() =>
                 {
-                    self.settle(ticket, index, PartFate::Dropped);
+                    self.settle(ticket, index, Decision::Dropped);
                 }
                 JobPurpose::Answer(HeldAnswer { ticket, .. })
                 | JobPurpose::Call(WaitingCall { ticket, .. }, _) => {

@@ -8,16 +8,15 @@ use serde_json::Value;
 use toolbond_contract::tool_error;
 
 use super::action::{AskId, StreamId, Ticket};
-use super::held::PartFate;
+use super::held::Decision;
 use super::pending::Key;
-use crate::audience::Audience;
-use crate::caller::Caller;
 use crate::contract::arguments::Clearance;
+use crate::contract::catalog::ListKey;
 use crate::contract::header_changes::HeaderChange;
 use crate::contract::param_headers::ParamHeaders;
 use crate::contract::refusal_text;
 use crate::environment::CallSpan;
-use crate::json::edit::{Misfit, Span};
+use crate::json::edit::{EditError, Span};
 use crate::message::{Changes, Envelope, Id};
 
 /// A call that waits: for the tool list, or for its arguments to be checked.
@@ -36,8 +35,8 @@ pub(super) struct WaitingCall {
     pub(super) name_at: Span,
     pub(super) arguments: Option<ByteString>,
     pub(super) meta: Option<ByteString>,
-    pub(super) caller: Caller,
-    pub(super) audience: Audience,
+    /// The tool list that it is checked against.
+    pub(super) list: ListKey,
     /// The headers that repeat arguments, where there are headers to check.
     pub(super) headers: Option<Arc<ParamHeaders>>,
     /// The message that the call is a part of, and where in it the call stands.
@@ -66,14 +65,14 @@ impl WaitingCall {
         own_name: &str,
         clearance: Clearance,
         is_translated: bool,
-    ) -> Result<PartFate, Misfit> {
+    ) -> Result<Decision, EditError> {
         let Changes { mut edits, meta } = self.changes.clone();
         if own_name != self.name {
             edits.push((self.name_at, Value::from(own_name).to_string()));
         }
         if let Some(new) = clearance.into_replacement() {
-            let old = self.arguments.as_deref().ok_or(Misfit)?;
-            edits.push((Span::locate(&self.text, old).ok_or(Misfit)?, new));
+            let old = self.arguments.as_deref().ok_or(EditError)?;
+            edits.push((Span::locate(&self.text, old).ok_or(EditError)?, new));
         }
         changed(&self.text, &self.part, Changes { edits, meta }, is_translated)
     }
@@ -81,7 +80,7 @@ impl WaitingCall {
     /// Returns the tool error for a call that could not be checked, as JSON.
     pub(super) fn failure_text(&self, reason: &str) -> String {
         let text = format!("could not check the arguments for tool `{}`: {reason}", self.name);
-        refusal_text(tool_error(text), &self.audience.revision)
+        refusal_text(tool_error(text), &self.list.audience.revision)
     }
 }
 
@@ -91,14 +90,14 @@ pub(super) fn changed(
     part: &Envelope,
     changes: Changes,
     is_translated: bool,
-) -> Result<PartFate, Misfit> {
+) -> Result<Decision, EditError> {
     if changes.is_empty() {
-        return Ok(PartFate::Same);
+        return Ok(Decision::Same);
     }
     if is_translated {
-        return Ok(PartFate::Changed(changes));
+        return Ok(Decision::Changed(changes));
     }
-    changes.apply(text, part).map(PartFate::Edited)
+    changes.apply(text, part).map(Decision::Edited)
 }
 
 /// Why a list could not be fetched.

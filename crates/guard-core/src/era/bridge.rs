@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::detect::{Detect, Phase};
+use super::detect::{BridgeState, Detect};
 use super::io::{Io, Output, Users};
 use super::message::Incoming;
 use crate::message::{Frame, Id, Kind, Sent, code};
@@ -13,7 +13,7 @@ use crate::server::Server;
 /// What stands between a conversation and its server.
 pub struct Bridge {
     io: Io,
-    phase: Phase,
+    state: BridgeState,
     /// Requests of the bridge that the server may still answer, although nobody waits for that any more.
     stray: Vec<Id>,
 }
@@ -25,7 +25,7 @@ impl Bridge {
         let random = server.random().unwrap_or_default();
         let now = server.environment().now();
         let io = Io { server, users, out: VecDeque::new(), now, random, last: 0 };
-        Self { io, phase: Phase::Idle, stray: Vec::new() }
+        Self { io, state: BridgeState::Idle, stray: Vec::new() }
     }
 
     /// The next output, if there is one.
@@ -35,47 +35,47 @@ impl Bridge {
 
     /// Whether every message passes as it is.
     pub fn is_transparent(&self) -> bool {
-        (matches!(self.phase, Phase::Same) && self.stray.is_empty())
+        (matches!(self.state, BridgeState::Same) && self.stray.is_empty())
             || !self.io.server.rules().settings.bridge_eras
     }
 
     /// Whether the bridge may have to write messages of its own.
     pub fn is_bridging(&self) -> bool {
-        !self.is_transparent() && !matches!(self.phase, Phase::Idle)
+        !self.is_transparent() && !matches!(self.state, BridgeState::Idle)
     }
 
     /// Whether the server, which has ended, has to be started again: some end when a client of another era talks
     /// to them.
     pub fn wants_restart(&self) -> bool {
-        matches!(&self.phase, Phase::Detecting(detect) if detect.wants_restart())
+        matches!(&self.state, BridgeState::Detecting(detect) if detect.wants_restart())
     }
 
-    /// Goes on with a server that was started again.
+    /// Resumes with a server that was started again.
     pub fn on_restart(&mut self, now: Instant) {
         self.io.now = now;
-        if let Phase::Detecting(detect) = &mut self.phase {
+        if let BridgeState::Detecting(detect) = &mut self.state {
             detect.on_restart(&mut self.io);
         }
     }
 
     /// Whether a request waits for input of its client, which comes with another request.
     pub fn is_waiting(&self) -> bool {
-        matches!(&self.phase, Phase::Modern(bridge) if bridge.is_waiting())
+        matches!(&self.state, BridgeState::Modern(bridge) if bridge.is_waiting())
     }
 
     /// Takes a message for the server.
     pub fn on_client(&mut self, sent: Sent, now: Instant) {
         self.io.now = now;
         let io = &mut self.io;
-        match &mut self.phase {
-            Phase::Same => io.forward(sent),
-            Phase::Legacy(bridge) => bridge.on_client(io, sent),
-            Phase::Modern(bridge) => bridge.on_client(io, sent),
-            Phase::Detecting(detect) => detect.on_client(io, sent),
-            Phase::Idle => match Detect::new(io, &sent) {
+        match &mut self.state {
+            BridgeState::Same => io.forward(sent),
+            BridgeState::Legacy(bridge) => bridge.on_client(io, sent),
+            BridgeState::Modern(bridge) => bridge.on_client(io, sent),
+            BridgeState::Detecting(detect) => detect.on_client(io, sent),
+            BridgeState::Idle => match Detect::new(io, &sent) {
                 Some(mut detect) => {
                     detect.start(io, sent);
-                    self.phase = Phase::Detecting(Box::new(detect));
+                    self.state = BridgeState::Detecting(Box::new(detect));
                 }
                 None => io.forward(sent),
             },
@@ -101,39 +101,39 @@ impl Bridge {
             return self.io.refuse(&client_id, code::INTERNAL, "the server sent a broken answer");
         }
         let io = &mut self.io;
-        match &mut self.phase {
-            Phase::Legacy(bridge) => bridge.on_server(io, frame, incoming),
-            Phase::Modern(bridge) => bridge.on_server(io, frame, incoming),
-            Phase::Detecting(detect) => {
+        match &mut self.state {
+            BridgeState::Legacy(bridge) => bridge.on_server(io, frame, incoming),
+            BridgeState::Modern(bridge) => bridge.on_server(io, frame, incoming),
+            BridgeState::Detecting(detect) => {
                 let found = detect.on_server(io, frame, incoming);
                 self.settle(found);
             }
-            Phase::Idle | Phase::Same => io.send_client(frame),
+            BridgeState::Idle | BridgeState::Same => io.send_client(frame),
         }
     }
 
     /// Whether the client of the request that the server knows as `id` knows it by another id.
     fn is_retried(&self, id: &Id) -> bool {
-        match &self.phase {
-            Phase::Legacy(bridge) => bridge.is_retried(id),
-            Phase::Modern(bridge) => bridge.is_retried(id),
-            Phase::Idle | Phase::Detecting(_) | Phase::Same => false,
+        match &self.state {
+            BridgeState::Legacy(bridge) => bridge.is_retried(id),
+            BridgeState::Modern(bridge) => bridge.is_retried(id),
+            BridgeState::Idle | BridgeState::Detecting(_) | BridgeState::Same => false,
         }
     }
 
-    /// Forgets the request that the server knows as `id`, to which its answer cannot be read; the id that its client
-    /// knows, if that is another one.
+    /// Forgets the request that the server knows as `id`, whose answer cannot be read, and returns the id that its client
+    /// knows if that is another one.
     pub fn take_retried(&mut self, id: &Id) -> Option<Id> {
-        match &mut self.phase {
-            Phase::Legacy(bridge) => bridge.take_retried(id),
-            Phase::Modern(bridge) => bridge.take_retried(id),
-            Phase::Idle | Phase::Detecting(_) | Phase::Same => None,
+        match &mut self.state {
+            BridgeState::Legacy(bridge) => bridge.take_retried(id),
+            BridgeState::Modern(bridge) => bridge.take_retried(id),
+            BridgeState::Idle | BridgeState::Detecting(_) | BridgeState::Same => None,
         }
     }
 
-    /// The client sends nothing any more: it cannot answer questions.
+    /// Handles the end of the client's input: it cannot answer questions any more.
     pub fn on_client_end(&mut self) {
-        if let Phase::Legacy(bridge) = &mut self.phase {
+        if let BridgeState::Legacy(bridge) = &mut self.state {
             bridge.on_client_end(&mut self.io);
         }
     }
@@ -142,36 +142,37 @@ impl Bridge {
     pub fn on_timeout(&mut self, now: Instant) {
         self.io.now = now;
         let io = &mut self.io;
-        match &mut self.phase {
-            Phase::Legacy(bridge) => bridge.on_timeout(io),
-            Phase::Modern(bridge) => bridge.on_timeout(io),
-            Phase::Detecting(detect) => {
+        match &mut self.state {
+            BridgeState::Legacy(bridge) => bridge.on_timeout(io),
+            BridgeState::Modern(bridge) => bridge.on_timeout(io),
+            BridgeState::Detecting(detect) => {
                 let found = detect.on_timeout(io);
                 self.settle(found);
             }
-            Phase::Idle | Phase::Same => {}
+            BridgeState::Idle | BridgeState::Same => {}
         }
     }
 
     /// When [`Bridge::on_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
-        match &self.phase {
-            Phase::Legacy(bridge) => bridge.next_timeout(),
-            Phase::Modern(bridge) => bridge.next_timeout(),
-            Phase::Detecting(detect) => detect.next_timeout(),
-            Phase::Idle | Phase::Same => None,
+        match &self.state {
+            BridgeState::Legacy(bridge) => bridge.next_timeout(),
+            BridgeState::Modern(bridge) => bridge.next_timeout(),
+            BridgeState::Detecting(detect) => detect.next_timeout(),
+            BridgeState::Idle | BridgeState::Same => None,
         }
     }
 
-    /// Goes on with what was found out about the server, and with the messages that waited for it.
-    fn settle(&mut self, found: Option<Phase>) {
+    /// Enters the state that was found out, and handles the messages that waited for it.
+    fn settle(&mut self, found: Option<BridgeState>) {
         let Some(found) = found else { return };
-        let Phase::Detecting(detect) = std::mem::replace(&mut self.phase, Phase::Same) else {
+        let BridgeState::Detecting(detect) = std::mem::replace(&mut self.state, BridgeState::Same)
+        else {
             return;
         };
         let (held, stray) = detect.into_rest();
         self.stray = stray;
-        self.phase = found;
+        self.state = found;
         for message in held {
             self.on_client(message, self.io.now);
         }

@@ -38,7 +38,7 @@ const START: Duration = Duration::from_secs(30);
 const MAX_HELD: usize = 16 << 20;
 
 /// How far a bridge is.
-pub(super) enum Phase {
+pub(super) enum BridgeState {
     /// The client has not said which era it is of.
     Idle,
     /// The era of the server is being found out.
@@ -64,10 +64,8 @@ pub(super) struct Detect {
     bytes: usize,
     /// What the server answered to the first request, if it was an error.
     refusal: Option<Frame>,
-    /// The bridge's own `server/discover`, `initialize` and `tools/list`, while they have no answer.
-    discover: Option<Id>,
-    initialize: Option<Id>,
-    list: Option<Id>,
+    /// The requests of the bridge itself that have no answer yet.
+    asked: Vec<(Id, Probe)>,
     deadline: Option<Instant>,
     /// Whether the era of the server is taken from what is known already.
     is_known: bool,
@@ -81,6 +79,14 @@ pub(super) struct Detect {
 enum ClientEra {
     Legacy,
     Modern,
+}
+
+/// A request that finds out the era of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Probe {
+    Discover,
+    Initialize,
+    ListTools,
 }
 
 /// How far the detection has come.
@@ -114,9 +120,7 @@ impl Detect {
             held: Vec::new(),
             bytes: 0,
             refusal: None,
-            discover: None,
-            initialize: None,
-            list: None,
+            asked: Vec::new(),
             deadline: Some(io.now + if is_modern { SILENCE } else { PATIENCE }),
             is_known,
             is_second: false,
@@ -137,7 +141,7 @@ impl Detect {
         } else {
             // A legacy server may run a modern call as if it were a legacy one.
             self.hold(io, sent);
-            self.send_discover(io);
+            self.ask(io, Probe::Discover);
         }
     }
 
@@ -151,15 +155,15 @@ impl Detect {
 
     /// Whether the server, which has ended, has to be asked once more.
     pub(super) fn wants_restart(&self) -> bool {
-        let is_asked = self.discover.is_some() || self.initialize.is_some();
-        !self.is_second && (self.refusal.is_some() || is_asked || self.is_modern_client())
+        let is_asked = self.refusal.is_some() || !self.asked.is_empty();
+        !self.is_second && (is_asked || self.is_modern_client())
     }
 
     /// Asks a server that was started again, in the other era only.
     pub(super) fn on_restart(&mut self, io: &mut Io) {
         self.is_second = true;
         self.deadline = self.refusal.is_some().then(|| io.now + START);
-        (self.discover, self.initialize, self.list) = (None, None, None);
+        self.asked.clear();
         // The server that ended does not answer it any more.
         if self.is_forwarded && self.refusal.is_none() {
             self.is_forwarded = false;
@@ -195,8 +199,7 @@ impl Detect {
 
     /// The messages of the client that wait, and the requests of the bridge that may still be answered.
     pub(super) fn into_rest(self) -> (Vec<Sent>, Vec<Id>) {
-        let asked = [self.discover, self.initialize, self.list];
-        (self.held, asked.into_iter().flatten().collect())
+        (self.held, self.asked.into_iter().map(|(id, _)| id).collect())
     }
 
     /// Takes a message of the server; returns what it tells about its era.
@@ -205,7 +208,7 @@ impl Detect {
         io: &mut Io,
         frame: Frame,
         incoming: Incoming,
-    ) -> Option<Phase> {
+    ) -> Option<BridgeState> {
         let Incoming::Answer { id, outcome } = incoming else {
             // What a server tells before it answers: its log.
             io.send_client(frame);
@@ -214,40 +217,37 @@ impl Detect {
         if self.is_forwarded && id.among(|id| *id == self.first).is_some() {
             return self.on_first_answer(io, frame, &outcome);
         }
-        if self.discover.as_ref() == Some(&id) {
-            self.discover = None;
-            return self.on_discover(io, &outcome);
-        }
-        if self.initialize.as_ref() == Some(&id) {
-            self.initialize = None;
-            return self.on_initialize(io, &outcome);
-        }
-        if self.list.as_ref() == Some(&id) {
-            self.list = None;
-            let result = Object::read(outcome.ok().as_ref()).unwrap_or_default();
-            return result.get("resultType").map(|_| Self::is_modern(io));
+        if let Some(at) = self.asked.iter().position(|(own, _)| *own == id) {
+            return match self.asked.remove(at).1 {
+                Probe::Discover => self.on_discover(io, &outcome),
+                Probe::Initialize => self.on_initialize(io, &outcome),
+                Probe::ListTools => {
+                    let result = Object::read(outcome.ok().as_ref()).unwrap_or_default();
+                    result.get("resultType").map(|_| Self::is_modern(io))
+                }
+            };
         }
         io.send_client(frame);
         None
     }
 
-    /// The server is of the era of its modern client.
-    fn is_modern(io: &mut Io) -> Phase {
+    /// Notes that the server is of the era of its modern client.
+    fn is_modern(io: &mut Io) -> BridgeState {
         io.server.eras().set_modern();
-        Phase::Same
+        BridgeState::Same
     }
 
-    /// The server answered what the client itself sent.
+    /// Takes the answer to the request that the client itself sent.
     fn on_first_answer(
         &mut self,
         io: &mut Io,
         frame: Frame,
         outcome: &Result<ByteString, ByteString>,
-    ) -> Option<Phase> {
+    ) -> Option<BridgeState> {
         match outcome {
             Err(error) if is_http_refusal(error) => {
                 io.send_client(frame);
-                Some(Phase::Idle)
+                Some(BridgeState::Idle)
             }
             Ok(_) => {
                 if self.is_modern_client() {
@@ -256,17 +256,17 @@ impl Detect {
                     io.server.eras().set_legacy();
                 }
                 io.send_client(frame);
-                Some(Phase::Same)
+                Some(BridgeState::Same)
             }
             Err(error) if self.is_modern_client() && is_modern_error(error) => {
                 io.server.eras().set_modern();
                 io.send_client(frame);
-                Some(Phase::Same)
+                Some(BridgeState::Same)
             }
             // The server may refuse it for what the client wrote.
             Err(_) if !self.is_modern_client() && !is_initialize_params(&self.params) => {
                 io.send_client(frame);
-                Some(Phase::Same)
+                Some(BridgeState::Same)
             }
             Err(_) => {
                 self.refusal = Some(frame);
@@ -284,29 +284,36 @@ impl Detect {
 
     /// Asks the server as a client of the other era would.
     fn ask_other_era(&mut self, io: &mut Io) {
-        if !self.is_modern_client() && self.discover.is_none() {
-            self.send_discover(io);
-        }
-        if self.is_modern_client() && self.initialize.is_none() {
-            let id = io.own_id();
-            let params = initialize_params(&self.params.object("_meta"), io.users);
-            io.request(&id, "initialize", params);
-            self.initialize = Some(id);
-        }
+        self.ask(io, if self.is_modern_client() { Probe::Initialize } else { Probe::Discover });
     }
 
-    fn send_discover(&mut self, io: &mut Io) {
+    /// Asks the server, unless it was asked this already.
+    fn ask(&mut self, io: &mut Io, probe: Probe) {
+        if self.is_asked(probe) {
+            return;
+        }
+        let discover = || discover_params(&self.params, self.is_modern_client());
+        let (method, params) = match probe {
+            Probe::Discover => ("server/discover", discover()),
+            Probe::ListTools => ("tools/list", discover()),
+            Probe::Initialize => {
+                ("initialize", initialize_params(&self.params.object("_meta"), io.users))
+            }
+        };
         let id = io.own_id();
-        let params = discover_params(&self.params, self.is_modern_client());
-        io.request(&id, "server/discover", params);
-        self.discover = Some(id);
+        io.request(&id, method, params);
+        self.asked.push((id, probe));
+    }
+
+    fn is_asked(&self, probe: Probe) -> bool {
+        self.asked.iter().any(|(_, asked)| *asked == probe)
     }
 
     fn on_discover(
         &mut self,
         io: &mut Io,
         outcome: &Result<ByteString, ByteString>,
-    ) -> Option<Phase> {
+    ) -> Option<BridgeState> {
         if let Err(error) = outcome
             && is_http_refusal(error)
         {
@@ -337,7 +344,7 @@ impl Detect {
                 }
                 bridge.answer_initialize(io, &self.first, &self.params, result);
                 self.drop_first();
-                Some(Phase::Legacy(Box::new(bridge)))
+                Some(BridgeState::Legacy(Box::new(bridge)))
             }
             Err(_) => Some(self.give_up(io)),
         }
@@ -361,7 +368,7 @@ impl Detect {
         &mut self,
         io: &mut Io,
         outcome: &Result<ByteString, ByteString>,
-    ) -> Option<Phase> {
+    ) -> Option<BridgeState> {
         match outcome {
             Err(error) if is_http_refusal(error) => Some(self.refuse_held(io, error)),
             Err(error) if is_modern_error(error) && self.refusal.is_none() => {
@@ -378,10 +385,13 @@ impl Detect {
                     // The client asked with `server/discover`, and the server has refused that.
                     bridge.answer_discover(io, &self.first);
                 }
-                Some(Phase::Modern(Box::new(bridge)))
+                Some(BridgeState::Modern(Box::new(bridge)))
             }
             // The server may still answer `server/discover`.
-            Err(_) if self.discover.is_some() || (self.is_forwarded && self.refusal.is_none()) => {
+            Err(_)
+                if self.is_asked(Probe::Discover)
+                    || (self.is_forwarded && self.refusal.is_none()) =>
+            {
                 self.stage = Stage::Refused;
                 self.deadline = Some(io.now + SILENCE);
                 None
@@ -390,39 +400,39 @@ impl Detect {
         }
     }
 
-    /// The server refuses this client: so it does all that waits.
-    fn refuse_held(&mut self, io: &mut Io, error: &str) -> Phase {
+    /// Answers all requests that wait with the error with which the server refuses this client.
+    fn refuse_held(&mut self, io: &mut Io, error: &str) -> BridgeState {
         if let Some(refusal) = self.refusal.take() {
             io.send_client(refusal);
-            return Phase::Idle;
+            return BridgeState::Idle;
         }
         for sent in std::mem::take(&mut self.held) {
             if let Incoming::Request { id } = Incoming::of_client(&sent) {
                 io.send_client(Frame::error(&id, error));
             }
         }
-        Phase::Idle
+        BridgeState::Idle
     }
 
-    /// The server speaks neither era with the bridge: the client gets what the server says to it.
-    fn give_up(&mut self, io: &mut Io) -> Phase {
+    /// Gives up translating, because the server speaks neither era with the bridge, and sends the client what the server said.
+    fn give_up(&mut self, io: &mut Io) -> BridgeState {
         if self.is_known {
             io.server.eras().forget();
         }
         if let Some(refusal) = self.refusal.take() {
             io.send_client(refusal);
         }
-        Phase::Same
+        BridgeState::Same
     }
 
-    /// Removes the first request from those that wait: it has its answer.
+    /// Removes the first request from those that wait, because it has its answer.
     fn drop_first(&mut self) {
         if !self.is_forwarded && !self.held.is_empty() {
             self.held.remove(0);
         }
     }
 
-    pub(super) fn on_timeout(&mut self, io: &mut Io) -> Option<Phase> {
+    pub(super) fn on_timeout(&mut self, io: &mut Io) -> Option<BridgeState> {
         if self.deadline.is_none_or(|deadline| deadline > io.now) {
             return None;
         }
@@ -431,9 +441,7 @@ impl Detect {
             return Some(self.give_up(io));
         }
         if self.is_modern_client() {
-            let id = io.own_id();
-            io.request(&id, "tools/list", discover_params(&self.params, true));
-            self.list = Some(id);
+            self.ask(io, Probe::ListTools);
             self.ask_other_era(io);
             return None;
         }
@@ -454,29 +462,23 @@ fn initialize_params(client: &Object, users: Users) -> Object {
         }
         Users::Many => "{}".to_owned(),
     };
-    let mut params = Object::default();
-    params.set("protocolVersion", format!("\"{LEGACY}\""));
-    params.set("capabilities", capabilities);
-    params.set(
-        "clientInfo",
-        client.get(meta::CLIENT_INFO).map_or(UNKNOWN_INFO, |info| info).to_owned(),
-    );
-    params
+    let info = client.get(meta::CLIENT_INFO).map_or(UNKNOWN_INFO, |info| info);
+    Object::from([
+        ("protocolVersion", format!("\"{LEGACY}\"")),
+        ("capabilities", capabilities),
+        ("clientInfo", info.to_owned()),
+    ])
 }
 
 /// The parameters of `server/discover` in the name of a client whose first request has `params`.
 fn discover_params(params: &Object, is_modern: bool) -> Object {
-    let mut discover = Object::default();
-    discover.set(
-        "_meta",
-        // A modern server refuses a request that is not complete, as a legacy one does.
-        if is_modern {
-            meta::on_behalf_of(&params.object("_meta"), MODERN)
-        } else {
-            LegacyClient::new(params).meta()
-        },
-    );
-    discover
+    // A modern server refuses a request that is not complete, as a legacy one does.
+    let meta = if is_modern {
+        meta::on_behalf_of(&params.object("_meta"), MODERN)
+    } else {
+        LegacyClient::new(params).meta()
+    };
+    Object::from([("_meta", meta)])
 }
 
 /// Whether a modern request says what every modern server needs to know.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use ahash::AHashMap;
 use bytestring::ByteString;
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolbond_contract::Revision;
 
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
@@ -31,7 +31,7 @@ pub(super) struct LegacyClient {
     /// The id at the server of a request that was sent again, by the id that the client gave it.
     retried: AHashMap<Id, Id>,
     /// The requests that wait for input, by the id that the client gave them.
-    waiting: AHashMap<Id, Waiting>,
+    waiting: AHashMap<Id, AwaitedInput>,
     /// The questions that the client has: by their id, the request they are for and their key in it.
     asked: AHashMap<Id, (Id, String)>,
     listening: Listening,
@@ -41,19 +41,19 @@ pub(super) struct LegacyClient {
 struct Request {
     client_id: Id,
     /// What it takes to send it again with the input that it needs.
-    again: Option<Again>,
+    again: Option<Resend>,
 }
 
 #[derive(Clone)]
-struct Again {
+struct Resend {
     method: String,
     params: Object,
     rounds: usize,
 }
 
 /// A request that waits for input of the client.
-struct Waiting {
-    again: Again,
+struct AwaitedInput {
+    again: Resend,
     /// The state to send back, as JSON.
     state: Option<ByteString>,
     /// The bytes of its questions and its state.
@@ -195,7 +195,7 @@ impl LegacyClient {
                     let text = format!("request id {id} is already in use");
                     return io.refuse(&id, code::REQUEST, &text);
                 }
-                let again = may_need_input(method).then(|| Again {
+                let again = may_need_input(method).then(|| Resend {
                     method: method.to_owned(),
                     params: object.clone(),
                     rounds: 0,
@@ -265,8 +265,8 @@ impl LegacyClient {
     }
 
     /// Sends a request again, with the input that it needs.
-    fn send_again(&mut self, io: &mut Io, client_id: Id, waiting: Waiting) {
-        let Waiting { mut again, state, answers, .. } = waiting;
+    fn send_again(&mut self, io: &mut Io, client_id: Id, waiting: AwaitedInput) {
+        let AwaitedInput { mut again, state, answers, .. } = waiting;
         again.rounds += 1;
         let mut object = again.params.clone();
         let meta = self.meta_over(object.object("_meta"));
@@ -292,7 +292,7 @@ impl LegacyClient {
         self.requests.get(id).is_some_and(|request| request.client_id != *id)
     }
 
-    /// Forgets the request that the server knows as `id`; the id that its client knows, if that is another one.
+    /// Forgets the request that the server knows as `id`, and returns the id that its client knows if that is another one.
     pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
         let id = id.among(|id| self.requests.contains_key(id))?;
         let Request { client_id, .. } = self.requests.remove(&id)?;
@@ -300,7 +300,7 @@ impl LegacyClient {
         (client_id != id).then_some(client_id)
     }
 
-    /// The client sends nothing any more, no answers either.
+    /// Handles the end of the client's input: it cannot answer questions any more.
     pub(super) fn on_client_end(&mut self, io: &mut Io) {
         let waiting: Vec<Id> = self.waiting.keys().cloned().collect();
         for id in waiting {
@@ -391,7 +391,7 @@ impl LegacyClient {
     }
 
     /// Asks the client for the input that a request needs.
-    fn ask(&mut self, io: &mut Io, client_id: Id, again: Again, needed: &Object) {
+    fn ask(&mut self, io: &mut Io, client_id: Id, again: Resend, needed: &Object) {
         let questions = needed.object("inputRequests");
         let state = needed.get("requestState").cloned();
         let size = questions.to_string().len() + state.as_ref().map_or(0, |state| state.len());
@@ -429,7 +429,7 @@ impl LegacyClient {
             answers.push((key.to_owned(), None));
         }
         let deadline = io.now + INPUT_TIMEOUT;
-        let waiting = Waiting { again, state, size, answers, deadline };
+        let waiting = AwaitedInput { again, state, size, answers, deadline };
         if waiting.answers.is_empty() {
             return self.send_again(io, client_id, waiting);
         }
@@ -462,10 +462,4 @@ fn result_type(result: &str) -> Option<String> {
 /// Whether a result may ask for input.
 pub fn may_need_input(method: &str) -> bool {
     matches!(method, "tools/call" | "prompts/get" | "resources/read")
-}
-
-/// The `_meta` that names a subscription.
-pub(super) fn subscription_meta(id: &Id) -> String {
-    let id: Value = serde_json::from_str(&id.to_string()).unwrap_or_default();
-    json!({ meta::SUBSCRIPTION: id }).to_string()
 }

@@ -84,9 +84,8 @@ impl Listening {
             wanted.insert("resourceSubscriptions".to_owned(), json!(self.resources));
         }
         let id = io.own_id();
-        let mut params = Object::default();
-        params.set("_meta", meta);
-        params.set("notifications", Value::from(wanted).to_string());
+        let wanted = Value::from(wanted).to_string();
+        let params = Object::from([("_meta", meta.to_owned()), ("notifications", wanted)]);
         io.request(&id, "subscriptions/listen", params);
         self.open.push(Open { id, answers });
     }

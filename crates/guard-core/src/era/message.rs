@@ -74,10 +74,7 @@ pub(crate) fn unsupported_version(requested: &str) -> String {
 
 /// The parameters of the notification that cancels the request `id`.
 pub(crate) fn cancelled(id: &Id, reason: &str) -> Object {
-    let mut params = Object::default();
-    params.set("requestId", id.to_string());
-    params.set("reason", Value::from(reason).to_string());
-    params
+    [("requestId", id.to_string()), ("reason", Value::from(reason).to_string())].into()
 }
 
 /// The request that a notification of a client cancels.

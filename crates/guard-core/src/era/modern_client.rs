@@ -29,7 +29,7 @@ pub(super) struct ModernClient {
     /// The id at the server of a request that the client sent again, by its last id.
     retried: AHashMap<Id, Id>,
     /// The requests whose client has been asked for input, by the state that it sends back.
-    waiting: AHashMap<String, Waiting>,
+    waiting: AHashMap<String, AwaitedRetry>,
     subscriptions: Subscriptions,
     log_level: Option<String>,
     /// Counts requests: the higher, the later.
@@ -66,7 +66,7 @@ struct Input {
     params: String,
 }
 
-struct Waiting {
+struct AwaitedRetry {
     call: Id,
     deadline: Instant,
 }
@@ -236,7 +236,7 @@ impl ModernClient {
         client_id.is_some_and(|client_id| client_id != id)
     }
 
-    /// Forgets the request that the server knows as `id`; the id that its client knows, if that is another one.
+    /// Forgets the request that the server knows as `id`, and returns the id that its client knows if that is another one.
     pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
         let id = id.among(|id| self.calls.contains_key(id))?;
         let client_id = self.calls.get(&id)?.client_id.clone()?;
@@ -250,9 +250,8 @@ impl ModernClient {
         let Some(level) = level.filter(|level| log_level(level).is_some()) else { return };
         if self.features.logging && self.log_level.as_deref() != Some(level) {
             let id = io.own_id();
-            let mut params = Object::default();
-            params.set("level", Value::from(level).to_string());
-            io.request(&id, "logging/setLevel", params);
+            let params = [("level", Value::from(level).to_string())];
+            io.request(&id, "logging/setLevel", params.into());
             self.log_level = Some(level.to_owned());
         }
     }
@@ -449,7 +448,7 @@ impl ModernClient {
         );
         io.answer(&client_id, &answer);
         let deadline = io.now + INPUT_TIMEOUT;
-        self.waiting.insert(state, Waiting { call: at_server.clone(), deadline });
+        self.waiting.insert(state, AwaitedRetry { call: at_server.clone(), deadline });
     }
 
     fn on_notification(&mut self, io: &mut Io, frame: &Frame) {

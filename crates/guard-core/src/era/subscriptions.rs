@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::capability::{Features, Lists};
 use super::io::Io;
-use super::legacy_client::subscription_meta;
 use super::message::meta;
 use crate::json::object::Object;
 use crate::message::{Frame, Id, code};
@@ -80,9 +79,9 @@ impl Subscriptions {
         if !subscription.resources.is_empty() {
             told.insert("resourceSubscriptions".to_owned(), json!(subscription.resources));
         }
-        let mut params = Object::default();
-        params.set("_meta", subscription_meta(id));
-        params.set("notifications", Value::from(told).to_string());
+        let meta = Object::from([(meta::SUBSCRIPTION, id.to_string())]);
+        let told = Value::from(told).to_string();
+        let params = Object::from([("_meta", meta.to_string()), ("notifications", told)]);
         let method = "notifications/subscriptions/acknowledged";
         io.send_client(Frame::request(None, method, &params));
     }
@@ -120,7 +119,7 @@ impl Subscriptions {
         true
     }
 
-    /// Tells the subscriptions that are about it of a notification of the server; `false` if there is none.
+    /// Passes a notification of the server on to the subscriptions that are about it; `false` if there is none.
     pub(super) fn tell(&self, io: &mut Io, method: &str, params: &Object) -> bool {
         let uri = params.string("uri").unwrap_or_default();
         let mut told = false;
@@ -141,7 +140,5 @@ impl Subscriptions {
 }
 
 fn uri_params(uri: &str) -> Object {
-    let mut params = Object::default();
-    params.set("uri", Value::from(uri).to_string());
-    params
+    [("uri", Value::from(uri).to_string())].into()
 }

@@ -140,12 +140,6 @@ impl Span {
         (end <= whole.len()).then_some(Self { start, end })
     }
 
-    /// The place after the opening brace of `object`, a slice of `whole`.
-    pub fn inside(whole: &str, object: &str) -> Option<Self> {
-        let Self { start, .. } = Self::locate(whole, object)?;
-        object.starts_with('{').then_some(Self { start: start + 1, end: start + 1 })
-    }
-
     /// The part itself.
     pub fn text(self, whole: &str) -> &str {
         whole.get(self.start..self.end).unwrap_or_default()
@@ -160,21 +154,21 @@ impl Span {
 
 /// An edit that does not fit the text it is meant for.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Misfit;
+pub struct EditError;
 
 /// The part `part` of `whole` with new text in some places.
 ///
 /// Fails where an edit lies outside of `part` or overlaps another one.
-pub fn apply(whole: &str, part: Span, edits: Vec<(Span, String)>) -> Result<String, Misfit> {
+pub fn apply(whole: &str, part: Span, edits: Vec<(Span, String)>) -> Result<String, EditError> {
     let added: usize = edits.iter().map(|(_, text)| text.len()).sum();
     let mut out = String::with_capacity(part.len() + added);
     let mut done = part.start;
     for (span, text) in in_order(part, edits)? {
-        out.push_str(whole.get(done..span.start).ok_or(Misfit)?);
+        out.push_str(whole.get(done..span.start).ok_or(EditError)?);
         out.push_str(&text);
         done = span.end;
     }
-    out.push_str(whole.get(done..part.end).ok_or(Misfit)?);
+    out.push_str(whole.get(done..part.end).ok_or(EditError)?);
     Ok(out)
 }
 
@@ -184,12 +178,12 @@ pub fn apply(whole: &str, part: Span, edits: Vec<(Span, String)>) -> Result<Stri
 pub(super) fn in_order(
     part: Span,
     mut edits: Vec<(Span, String)>,
-) -> Result<Vec<(Span, String)>, Misfit> {
+) -> Result<Vec<(Span, String)>, EditError> {
     edits.sort_unstable_by_key(|(span, _)| span.start);
     let mut done = part.start;
     for (span, _) in &edits {
         if span.start < done || span.end > part.end || span.end < span.start {
-            return Err(Misfit);
+            return Err(EditError);
         }
         done = span.end;
     }
@@ -200,7 +194,7 @@ pub(super) fn in_order(
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Misfit, Span, apply, minify, patch_value};
+    use super::{EditError, Span, apply, minify, patch_value};
 
     fn patch(old: &str, new: &Value) -> String {
         patch_value(old, &serde_json::from_str(old).unwrap(), new)
@@ -252,9 +246,9 @@ mod tests {
         assert_eq!(apply(text, all, edits).unwrap(), r#"{"a":10,"b":20}"#);
         let part = Span { start: 7, end: 12 };
         assert_eq!(apply(text, part, vec![(two, "3".into())]).unwrap(), r#""b":3"#);
-        assert_eq!(apply(text, one, vec![(two, String::new())]), Err(Misfit));
+        assert_eq!(apply(text, one, vec![(two, String::new())]), Err(EditError));
         let overlap = vec![(Span { start: 4, end: 7 }, String::new()), (one, String::new())];
-        assert_eq!(apply(text, all, overlap), Err(Misfit));
+        assert_eq!(apply(text, all, overlap), Err(EditError));
         assert_eq!(Span::locate(text, &text[5..6]), Some(one));
         assert_eq!(Span::locate(&text[6..], &text[5..6]), None);
     }

@@ -107,6 +107,13 @@ impl Fields {
 #[derive(Clone, Debug, Default)]
 pub struct Object(Vec<(String, ByteString)>);
 
+/// An object of these members, whose names differ.
+impl<const N: usize> From<[(&str, String); N]> for Object {
+    fn from(members: [(&str, String); N]) -> Self {
+        Self(members.map(|(name, value)| (name.to_owned(), value.into())).into())
+    }
+}
+
 /// A text that is no object, or that names a member twice.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReadable {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use smallvec::SmallVec;
 
-use super::edit::{Misfit, Span, apply, in_order};
+use super::edit::{EditError, Span, apply, in_order};
 
 /// Texts up to this size are written as one piece. In unit tests most messages are longer.
 const SHORT: usize = if cfg!(test) { 64 } else { 64 << 10 };
@@ -31,12 +31,12 @@ impl Rope {
         whole: &ByteString,
         part: Span,
         edits: Vec<(Span, String)>,
-    ) -> Result<Self, Misfit> {
+    ) -> Result<Self, EditError> {
         if part.len() <= SHORT {
             return apply(whole, part, edits).map(Self::new);
         }
         let kept = |start: usize, end: usize| {
-            let text = whole.get(start..end).ok_or(Misfit)?;
+            let text = whole.get(start..end).ok_or(EditError)?;
             Ok((whole.slice_ref(text).into_bytes(), false))
         };
         let mut rope = Self::default();
@@ -120,7 +120,7 @@ impl IntoIterator for Rope {
 mod tests {
     use bytestring::ByteString;
 
-    use super::{Misfit, Rope, SHORT, Span};
+    use super::{EditError, Rope, SHORT, Span};
 
     #[test]
     fn a_long_text_is_edited_without_a_copy() {
@@ -133,10 +133,10 @@ mod tests {
         assert_eq!(kept[0].0.as_ptr(), text[1..].as_ptr());
         assert_eq!((kept.len(), kept[0].1), (1, false));
         let twice = vec![(end, String::new()), (end, String::new())];
-        assert_eq!(Rope::edit(&text, all, twice).unwrap_err(), Misfit);
+        assert_eq!(Rope::edit(&text, all, twice).unwrap_err(), EditError);
         let outside = vec![(Span { start: 0, end: 1 }, String::new())];
         let part = Span::from(1, &text);
-        assert_eq!(Rope::edit(&text, part, outside).unwrap_err(), Misfit);
+        assert_eq!(Rope::edit(&text, part, outside).unwrap_err(), EditError);
     }
 
     #[test]

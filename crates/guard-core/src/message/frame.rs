@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::envelope::{Envelope, Kind, Method, Params};
 use super::id::Id;
 use super::unreadable::BYTE_ORDER_MARK;
-use crate::json::edit::{Misfit, Span, apply};
+use crate::json::edit::{EditError, Span, apply};
 use crate::json::object::{NotReadable, Object};
 use crate::json::rope::{Rope, RopeWriter};
 
@@ -124,13 +124,13 @@ impl Changes {
     }
 
     /// The message with its changes. Fails where an edit does not fit.
-    pub fn apply(mut self, text: &ByteString, part: &Envelope) -> Result<Rope, Misfit> {
+    pub fn apply(mut self, text: &ByteString, part: &Envelope) -> Result<Rope, EditError> {
         self.edits.extend(meta_edits(text, part, std::mem::take(&mut self.meta)));
         Rope::edit(text, part.span, self.edits)
     }
 
     /// What is at `span` of `text` after the changes.
-    fn at(&self, text: &ByteString, span: Span) -> Result<ByteString, Misfit> {
+    fn at(&self, text: &ByteString, span: Span) -> Result<ByteString, EditError> {
         let is_in = |it: &&(Span, String)| span.start <= it.0.start && it.0.end <= span.end;
         let inside: Vec<_> = self.edits.iter().filter(is_in).cloned().collect();
         if inside.is_empty() {
@@ -193,7 +193,7 @@ impl Sent {
     }
 
     /// The message in pieces. Fails where a change does not fit.
-    pub fn into_rope(self) -> Result<Rope, Misfit> {
+    pub fn into_rope(self) -> Result<Rope, EditError> {
         let Self { frame, changes } = self;
         if changes.is_empty() {
             return Ok(Rope::kept(frame.as_it_came()));
@@ -215,7 +215,7 @@ pub enum Outgoing {
 
 impl Outgoing {
     /// The message in pieces. Fails where a change does not fit.
-    pub fn into_rope(self) -> Result<Rope, Misfit> {
+    pub fn into_rope(self) -> Result<Rope, EditError> {
         match self {
             Self::Text(rope) => Ok(rope),
             Self::Sent(sent) => sent.into_rope(),
@@ -252,16 +252,12 @@ fn meta_edits(
         return edits;
     }
     let added = added.join(",");
-    let inside = |object: Span, added: &str| {
-        let is_empty = object.text(text)[1..].trim_ascii_start().starts_with('}');
-        let at = Span { start: object.start + 1, end: object.start + 1 };
-        (at, if is_empty { added.to_owned() } else { format!("{added},") })
-    };
+    let inside = |object: Span, added: &str| insertion(text, object.text(text), added);
     edits.extend(match (part.meta(), part.params()) {
-        (Some(meta), _) => Some(inside(meta.span, &added)),
+        (Some(meta), _) => inside(meta.span, &added),
         (None, Some(params)) => match params.get(text, "_meta") {
             Some(null) => Span::locate(text, null).map(|at| (at, format!("{{{added}}}"))),
-            None => Some(inside(params.span, &format!("\"_meta\":{{{added}}}"))),
+            None => inside(params.span, &format!("\"_meta\":{{{added}}}")),
         },
         (None, None) => None,
     });
@@ -278,10 +274,15 @@ pub fn default_edits(
 ) -> Option<(Span, String)> {
     let missing = defaults.iter().filter(|(name, _)| !has(name));
     let missing: Vec<_> = missing.map(|(name, value)| format!("\"{name}\":{value}")).collect();
-    let inside = Span::inside(text, result).filter(|_| !missing.is_empty())?;
-    let is_empty = result[1..].trim_ascii_start().starts_with('}');
+    if missing.is_empty() { None } else { insertion(text, result, &missing.join(",")) }
+}
+
+/// Returns the edit of `text` that puts `members` at the start of `object`, a part of it; `None` where it is no object.
+fn insertion(text: &str, object: &str, members: &str) -> Option<(Span, String)> {
+    let Span { start, .. } = Span::locate(text, object)?;
+    let is_empty = object.strip_prefix('{')?.trim_ascii_start().starts_with('}');
     let comma = if is_empty { "" } else { "," };
-    Some((inside, missing.join(",") + comma))
+    Some((Span { start: start + 1, end: start + 1 }, format!("{members}{comma}")))
 }
 
 #[cfg(test)]

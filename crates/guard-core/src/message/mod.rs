@@ -3,17 +3,18 @@
 mod envelope;
 mod frame;
 mod id;
+mod id_scanner;
 pub mod meta;
 mod outline;
 mod params;
 mod read;
 mod reply;
-mod skim;
 mod unreadable;
 
 pub use self::envelope::{Envelope, INLINE_BYTES, Kind, Method};
 pub use self::frame::{Changes, Frame, Outgoing, Sent, default_edits};
 pub use self::id::{Id, MAX_ID};
+pub use self::id_scanner::IdScanner;
 pub use self::outline::{Outline, RESULT_NAMES};
 pub use self::params::{
     CallParams, ClientMeta, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf,
@@ -24,5 +25,4 @@ pub use self::reply::{
     code, error, error_code, error_message, error_object, error_object_code, error_with_data,
     response,
 };
-pub use self::skim::Skim;
 pub use self::unreadable::{BYTE_ORDER_MARK, Content, Unreadable};

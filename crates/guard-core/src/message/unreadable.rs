@@ -1,7 +1,7 @@
 //! Text that is not a message, and what can be told of it.
 
 use super::id::Id;
-use super::skim::Skim;
+use super::id_scanner::IdScanner;
 
 /// The byte order mark that some peers write before a text, and readers skip.
 pub const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -38,9 +38,9 @@ const EXCERPT: usize = 2000;
 
 impl Unreadable {
     pub(super) fn new(bytes: &[u8], error: &serde_json::Error) -> Self {
-        let mut skim = Skim::default();
-        skim.feed(bytes);
-        let (id, has_method) = skim.finish();
+        let mut scanner = IdScanner::default();
+        scanner.feed(bytes);
+        let (id, has_method) = scanner.finish();
         let start = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
         let start = start.trim_ascii();
         let names = |name: &[u8]| memchr::memmem::find(bytes, name).is_some();

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufRead, AsyncRead, BufReader};
 use super::{AT_ONCE, give_way};
 use crate::memory::{MemoryLimit, NoMemory, Reservation, Sender};
 use toolbond_guard_core::counted::Counted;
-use toolbond_guard_core::message::{Skim, Unreadable};
+use toolbond_guard_core::message::{IdScanner, Unreadable};
 
 /// One line of a pipe.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct LineReader<R> {
 /// A line that is not kept.
 #[derive(Debug)]
 struct Skimmed {
-    skim: Skim,
+    skim: IdScanner,
     /// How much of what was kept before has been skimmed.
     done: usize,
     /// How long the line is by now.
@@ -106,7 +106,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 }
                 if bytes > self.max || why.is_some() {
                     let bytes = self.line.len();
-                    self.skimmed = Some(Skimmed { skim: Skim::default(), done: 0, bytes, why });
+                    self.skimmed =
+                        Some(Skimmed { skim: IdScanner::default(), done: 0, bytes, why });
                     continue;
                 }
                 self.line.extend_from_slice(part);

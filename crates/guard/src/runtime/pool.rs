@@ -217,7 +217,7 @@ mod tests {
     use crate::runtime::drive::now;
     use crate::server::GuardedServer;
     use toolbond_guard_core::contract::catalog::Tool;
-    use toolbond_guard_core::contract::list::PageFate;
+    use toolbond_guard_core::contract::list::PageOutcome;
     use toolbond_guard_core::conversation::{
         Action, Conversation, JobId, JobOutcome, Link, Origin, StreamId, Told,
     };
@@ -312,8 +312,8 @@ mod tests {
         let offered = |it: &(String, Tool)| matches!(&it.1, Tool::Offered { .. });
         assert_eq!(known.iter().filter(|it| offered(it)).count(), 2);
         assert_eq!(
-            page.fate,
-            PageFate::Replaced(format!("{{\"tools\":[{}]}}", tools[1..].join(",")))
+            page.outcome,
+            PageOutcome::Replaced(format!("{{\"tools\":[{}]}}", tools[1..].join(",")))
         );
     }
 
@@ -322,6 +322,6 @@ mod tests {
         let pool = Arc::new(JobPool::new(Arc::new(MemoryLimit::new(8 << 20))));
         let (_, outcome) = check_tools(&pool, &vec!["0"; 100_000].join(",")).await.unwrap();
         let JobOutcome::Page(page) = outcome else { panic!("{outcome:?}") };
-        assert!(matches!(&page.fate, PageFate::Refused(why) if why.contains("100000 tools")));
+        assert!(matches!(&page.outcome, PageOutcome::Refused(why) if why.contains("100000 tools")));
     }
 }

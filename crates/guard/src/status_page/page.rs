@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::server::GuardedServer;
 use crate::status::{Checks, OutputSchema, Snapshot, Tool};
-use toolbond_guard_core::environment::Standing;
+use toolbond_guard_core::environment::ToolStatus;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
@@ -95,10 +95,10 @@ fn section(name: &str, status: &Snapshot) -> Markup {
 
 fn row(name: &str, tool: &Tool) -> Markup {
     let verdict = match tool.verdict {
-        Standing::Unknown => "unknown",
-        Standing::Kept => "kept",
-        Standing::Changed => "changed",
-        Standing::Dropped => "dropped",
+        ToolStatus::Unknown => "unknown",
+        ToolStatus::Kept => "kept",
+        ToolStatus::Changed => "changed",
+        ToolStatus::Dropped => "dropped",
     };
     let (arguments, results) = (&tool.arguments, &tool.results);
     let failures = [arguments.invalid, results.invalid, arguments.unfinished + results.unfinished];

@@ -205,6 +205,17 @@ impl Relay {
         self.to_server.close();
     }
 
+    /// Has what is open finished, after one of the two sides has ended, as far as that takes little time.
+    async fn settle(self: &Arc<Self>, end: End, how: Option<ProcessEnd>, is_expected: bool) {
+        if end == End::Server {
+            self.finish_server(how, is_expected).await;
+        } else {
+            self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
+        }
+        self.to_client.close();
+        sleep(LAST_WORDS).await;
+    }
+
     /// Fails what waits for a server that is gone. With `is_expected`, requests that are still open then get no error.
     async fn finish_server(self: &Arc<Self>, how: Option<ProcessEnd>, is_expected: bool) {
         let reason = match how {
@@ -339,15 +350,7 @@ async fn relay_until(
     };
     // A client that has left may not read any more, and a server that then ends is at no fault.
     let is_expected = has_left.into_inner() && how.as_ref().is_some_and(|how| how.is_success);
-    let settle = async {
-        if end == End::Server {
-            relay.finish_server(how, is_expected).await;
-        } else {
-            relay.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
-        }
-        relay.to_client.close();
-        sleep(LAST_WORDS).await;
-    };
+    let settle = relay.settle(end, how, is_expected);
     tokio::select! {
         _ = &mut to_client => {}
         () = settle => {}

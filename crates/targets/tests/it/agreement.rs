@@ -6,12 +6,13 @@ use std::fmt::Write as _;
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::{JudgeOptions, judge_tools};
-use toolbond_harness::trials::none_of;
+use toolbond_harness::trials::{self, none_of};
 use toolbond_schema::Schema;
 use toolbond_targets::{Effect, check_targets, targets};
 
 use crate::converters::{self, Converted, Made};
 use crate::docs;
+use crate::survive::{Sampled, corpus_tools, problem};
 
 /// A schema with values that it accepts and refuses.
 pub(crate) struct Case {
@@ -90,6 +91,15 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("agreement/rules_agree_with_converters", compare),
         trial("agreement/rules_agree_with_clients", compare_clients),
+        converters::host_trial("agreement/rules_agree_with_hosts", || {
+            compare_hosts().map(|()| Completion::Completed)
+        }),
+        converters::host_trial("agreement/rules_agree_with_hosts_over_the_corpus", || {
+            match corpus_tools() {
+                Ok(tools) => compare_corpus(&tools).map(|()| Completion::Completed),
+                Err(reason) => trials::skipped(&reason),
+            }
+        }),
     ]
 }
 
@@ -165,10 +175,28 @@ fn exceptions() -> BTreeMap<(String, String), String> {
 }
 
 fn compare() -> Result<(), Failed> {
+    let is_of_converter = |name: &str| !converters::HOSTS.contains(&name);
+    compare_with("converters", converters::convert, is_of_converter)
+}
+
+fn compare_hosts() -> Result<(), Failed> {
+    compare_with("hosts", converters::convert_in_hosts, |name| converters::HOSTS.contains(&name))
+}
+
+/// Holds the rules about what `convert` runs, the converters that `is_run`, against what they do, and writes the table
+/// `part`.
+fn compare_with(
+    part: &str,
+    convert: fn(&[Value]) -> Vec<Converted>,
+    is_run: fn(&str) -> bool,
+) -> Result<(), Failed> {
     let cases = cases();
     let lines: Vec<Value> = cases.iter().map(|case| json!({ "tool": case.tool })).collect();
-    let converted = converters::convert(&lines);
-    let exceptions = exceptions();
+    let converted = convert(&lines);
+    let mut exceptions = exceptions();
+    exceptions.retain(|(converter, case), _| {
+        is_run(converter) && !case.starts_with("output-") && !case.starts_with("corpus-")
+    });
     let mut used = BTreeSet::new();
     let mut wrong = Vec::new();
     let expectations: Vec<_> = cases.iter().map(|case| expected(&case.tool)).collect();
@@ -192,13 +220,33 @@ fn compare() -> Result<(), Failed> {
         }
         wrong.push(difference(converter, &case.name, found, expected, made));
     }
-    let of_schemas =
-        |key: &&(String, String)| !key.1.starts_with("output-") && !used.contains(*key);
-    for key in exceptions.keys().filter(of_schemas) {
+    for key in exceptions.keys().filter(|key| !used.contains(*key)) {
         wrong.push(format!("{}\t{}\tis listed as an exception, and agrees", key.0, key.1));
     }
     none_of(wrong)?;
-    docs::compare("converters.md", "converters", &table(&cases, &converted, &exceptions))
+    docs::compare("converters.md", part, &table(&cases, &converted, &exceptions))
+}
+
+/// A host offers a published tool, and takes its calls, unless a rule about it says otherwise.
+fn compare_corpus(tools: &[Sampled]) -> Result<(), Failed> {
+    let lines: Vec<Value> = tools.iter().map(|one| json!({ "tool": one.tool })).collect();
+    let (exceptions, mut wrong) = (exceptions(), Vec::new());
+    for Converted { id, converter, made } in converters::convert_in_hosts(&lines) {
+        let Sampled { name, tool, values } = &tools[id];
+        let mut alone = tool.clone();
+        // What a host does to names and output schemas is not measured here.
+        alone["name"] = json!("tool");
+        alone.as_object_mut().unwrap().remove("outputSchema");
+        let expected = expected(&alone).1.get(converter.as_str()).copied();
+        let found = problem(&made, values);
+        let key = (converter.clone(), format!("corpus-{}", name.replace('"', "")));
+        if found.is_some() != (expected >= Some(Effect::CallFails))
+            && !exceptions.contains_key(&key)
+        {
+            wrong.push(format!("{converter}\t{name}\t{found:?}\trules say {expected:?}"));
+        }
+    }
+    none_of(wrong)
 }
 
 fn difference(
@@ -234,7 +282,7 @@ fn table(
         converted.len(),
         names.len(),
         cases.len(),
-        exceptions.keys().filter(|key| !key.1.starts_with("output-")).count(),
+        exceptions.len(),
         names.iter().copied().collect::<Vec<_>>().join(" | "),
         " --- |".repeat(names.len())
     );

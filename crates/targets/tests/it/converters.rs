@@ -30,51 +30,75 @@ pub(crate) fn all() -> bool {
     std::env::var("TOOLBOND_CONVERTERS").is_ok_and(|it| it == "all")
 }
 
+/// A trial that runs hosts, which is ignored by default and skipped where they are not installed.
+pub(crate) fn host_trial(
+    name: &str,
+    check: impl FnOnce() -> Result<Completion, Failed> + Send + 'static,
+) -> Trial {
+    let needed = HOSTS.map(|host| format!("hosts/{host}/installed-lock.json"));
+    let trial = Trial::ignorable_test(name, move || match missing(&needed) {
+        Some(reason) => trials::skipped(&reason),
+        None => check(),
+    });
+    trial.with_ignored_flag(true)
+}
+
+/// The hosts, which are named as converters are.
+pub(crate) const HOSTS: [&str; 3] = ["claude-code", "codex", "gemini-cli"];
+
 /// A trial that runs converters, skipped where they are not installed.
 pub(crate) fn trial(
     name: &str,
     check: impl FnOnce() -> Result<Completion, Failed> + Send + 'static,
 ) -> Trial {
-    Trial::ignorable_test(name, || match missing() {
+    let needed = ["python/mcp2", "peers/node_modules"].map(str::to_owned);
+    Trial::ignorable_test(name, move || match missing(&needed) {
         Some(reason) => trials::skipped(&reason),
         None => check(),
     })
 }
 
-/// Why the converters cannot be run, if they cannot.
-fn missing() -> Option<String> {
+/// Why converters cannot be run, if they cannot.
+fn missing(needed: &[String]) -> Option<String> {
     let testkit = files::root().join("target/testkit");
-    ["python/mcp2", "peers/node_modules"]
+    needed
         .iter()
         .find(|name| !testkit.join(name).exists())
         .map(|name| format!("target/testkit/{name} is missing: `cargo xtask setup` installs it"))
 }
 
+/// Runs hosts over `tools`, as [`convert`] runs converters.
+pub(crate) fn convert_in_hosts(tools: &[Value]) -> Vec<Converted> {
+    run("hosts/convert.mjs", &text(tools))
+}
+
 /// Runs all converters over `tools`, or those that a line names in `converters`: the arguments of each line beside its
 /// number.
 pub(crate) fn convert(tools: &[Value]) -> Vec<Converted> {
-    let lines: Vec<String> = tools
-        .iter()
-        .enumerate()
-        .map(|(id, line)| {
-            let mut line = line.clone();
-            line["id"] = json!(id);
-            format!("{line}\n")
-        })
-        .collect();
-    let lines = lines.concat();
-    let run = |program| {
-        let output = process::run(peers::command(program), &lines);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{program}: {error}");
-        String::from_utf8(output.stdout).unwrap().lines().map(read).collect::<Vec<_>>()
-    };
+    let lines = text(tools);
     thread::scope(|scope| {
-        let one = scope.spawn(|| run("converters/convert.py"));
-        let mut all = run("converters/convert.mjs");
+        let one = scope.spawn(|| run("converters/convert.py", &lines));
+        let mut all = run("converters/convert.mjs", &lines);
         all.extend(one.join().unwrap());
         all
     })
+}
+
+/// The lines that converters read.
+fn text(tools: &[Value]) -> String {
+    let line = |(id, line): (usize, &Value)| {
+        let mut line = line.clone();
+        line["id"] = json!(id);
+        format!("{line}\n")
+    };
+    tools.iter().enumerate().map(line).collect()
+}
+
+fn run(program: &str, lines: &str) -> Vec<Converted> {
+    let output = process::run(peers::command(program), lines);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program}: {error}");
+    String::from_utf8(output.stdout).unwrap().lines().map(read).collect()
 }
 
 fn read(line: &str) -> Converted {

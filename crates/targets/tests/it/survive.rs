@@ -26,7 +26,18 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
             Err(reason) => trials::skipped(&reason),
         }),
+        converters::host_trial("survive/hosts", check_hosts),
     ]
+}
+
+/// The views of hosts, over the cases and the corpus.
+fn check_hosts() -> Result<Completion, Failed> {
+    check_with(&case_tools(), hosts_of, converters::convert_in_hosts)?;
+    match corpus_tools() {
+        Ok(tools) => check_with(&tools, hosts_of, converters::convert_in_hosts)
+            .map(|()| Completion::Completed),
+        Err(reason) => trials::skipped(&reason),
+    }
 }
 
 /// A tool with values that its input schema accepts.
@@ -66,6 +77,15 @@ fn main_targets() -> impl Iterator<Item = &'static Target> {
 
 /// The converters that the rules of `target` and of other ways in to it are about.
 pub(crate) fn converters_of(target: &Target) -> BTreeSet<&'static str> {
+    run_for(target).into_iter().filter(|name| !converters::HOSTS.contains(name)).collect()
+}
+
+/// The hosts that the rules of `target` are about.
+fn hosts_of(target: &Target) -> BTreeSet<&'static str> {
+    run_for(target).into_iter().filter(|name| converters::HOSTS.contains(name)).collect()
+}
+
+fn run_for(target: &Target) -> BTreeSet<&'static str> {
     let others = target.others.iter().flat_map(|other| other.rules);
     let rules = target.rules.iter().chain(others).map(|rule| rule.evidence);
     let limits = target.limits.iter().map(|limit| limit.evidence);
@@ -92,11 +112,20 @@ pub(crate) fn problem(made: &Made, values: &[Value]) -> Option<String> {
 }
 
 fn check(tools: &[Sampled]) -> Result<(), Failed> {
+    check_with(tools, converters_of, converters::convert)
+}
+
+/// Checks the views for each target with the converters or hosts that `names_of` it, which `convert` runs.
+fn check_with(
+    tools: &[Sampled],
+    names_of: fn(&Target) -> BTreeSet<&'static str>,
+    convert: fn(&[Value]) -> Vec<Converted>,
+) -> Result<(), Failed> {
     // All targets in one run: starting the converters takes seconds.
     let mut lines = Vec::new();
     let mut views: Vec<(&Target, usize, View)> = Vec::new();
     for target in main_targets() {
-        let names = converters_of(target);
+        let names = names_of(target);
         if names.is_empty() {
             continue;
         }
@@ -110,7 +139,7 @@ fn check(tools: &[Sampled]) -> Result<(), Failed> {
     let known = read(include_str!("../cases/survive.json"));
     let mut wrong = Vec::new();
     let mut written: HashMap<usize, Vec<Value>> = HashMap::new();
-    for Converted { id, converter, made } in converters::convert(&lines) {
+    for Converted { id, converter, made } in convert(&lines) {
         let (target, tool, view) = &views[id];
         let values = written.entry(id).or_insert_with(|| {
             tools[*tool].values.iter().map(|value| view.express(value)).collect()

@@ -36,7 +36,8 @@ impl Server {
         }
         let mut words = case.command.clone();
         if is_guarded {
-            let guard = [program().to_str().unwrap(), "guard", "--"].map(str::to_owned);
+            let guard = [program().to_str().unwrap(), "guard", "--results-file", "none", "--"]
+                .map(str::to_owned);
             words.splice(0..0, guard);
         }
         let offline = folder().join("offline");

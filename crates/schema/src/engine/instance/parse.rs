@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
     /// Compares the name at `place` with those before it, where they are few; many are compared when the
     /// object is closed.
     fn check_name(&mut self, place: u32) -> Parsed<()> {
-        let name = self.instance.string(place).as_bytes();
+        let name = self.name_at(place);
         let sum = name.first().zip(name.last()).map_or(0, |(first, last)| {
             name.len() + 3 * usize::from(*first) + 11 * usize::from(*last)
         });
@@ -225,14 +225,28 @@ impl<'a> Parser<'a> {
         if is_new || object.a > FEW {
             return Ok(());
         }
-        let mut other = self.container + 1;
+        let (name, mut other) = (self.name_at(place), self.container + 1);
         while other < place {
-            if self.instance.string(other) == self.instance.string(place) {
+            if self.instance.nodes[other as usize].b as usize == name.len()
+                && self.name_at(other) == name
+            {
                 return Err(self.duplicate(place));
             }
             other = self.instance.after(other + 1);
         }
         Ok(())
+    }
+
+    /// The bytes of the name at `place`.
+    #[inline]
+    fn name_at(&self, place: u32) -> &[u8] {
+        let node = self.instance.nodes[place as usize];
+        let held = if node.kind() == Node::DECODED {
+            self.instance.decoded.as_bytes()
+        } else {
+            self.bytes
+        };
+        &held[node.a as usize..][..node.b as usize]
     }
 
     /// Gives the object at `place`, which has many members, a table of them.

@@ -1,20 +1,18 @@
 //! Hosts.
 
-use super::{limit, loses, names, row, throws};
+use super::{fails, limit, loses, names, row, throws};
 use crate::feature::{
-    annotations as a, arrays, numbers, objects, output, root, strings, types, unions, values,
+    annotations as a, arrays, numbers, objects, output, references, root, strings, types, unions,
+    values,
 };
 use crate::target::{Kind, Measure, NameForm, Target};
 use crate::{Effect, Evidence};
 
-const CODEX_SOURCE: Evidence =
-    Evidence::source("openai/codex 343074d4, codex-rs/tools/src/json_schema.rs", "2026-08-22");
-const CLAUDE_NAMES: Evidence =
-    Evidence::documented("Claude Code documentation, as read by the claudetto wiki", "2026-10-19");
+const CODEX_RUN: Evidence = Evidence::host("codex", "npm @openai/codex 0.169.0");
+const CLAUDE_RUN: Evidence = Evidence::host("claude-code", "npm @anthropic-ai/claude-code 2.1.327");
+const GEMINI_RUN: Evidence = Evidence::host("gemini-cli", "npm @google/gemini-cli 0.61.0");
 const CLAUDE_ROOT: Evidence =
     Evidence::reported("github.com: claude-code#88049, #95504, inspector#1005", "2026-11-16");
-const CLAUDE_TEXT: Evidence =
-    Evidence::reported("dev.to: rulestack, Claude Code 2.1.285", "2026-11-16");
 const DESKTOP: Evidence =
     Evidence::reported("github.com: claude-code#86142, #88882, claude-ai-mcp#1016", "2026-11-16");
 const VSCODE_SOURCE: Evidence = Evidence::source(
@@ -24,9 +22,6 @@ const VSCODE_SOURCE: Evidence = Evidence::source(
 const GPT_4: Evidence = VSCODE_SOURCE.versions("models of the gpt-4 family");
 const CURSOR_NAMES: Evidence =
     Evidence::reported("github.com: composio#2788, mcp-testrail#6", "2026-11-16");
-const GEMINI_CLI_SOURCE: Evidence =
-    Evidence::source("npm @google/gemini-cli-core 0.61.0, mcp-tool.js", "2026-11-16");
-
 pub(super) static CODEX: Target = Target {
     name: "codex",
     title: "Codex CLI",
@@ -35,37 +30,43 @@ pub(super) static CODEX: Target = Target {
     about: "Keeps types, enums, `properties`, `items`, alternatives and definitions, and drops bounds, patterns, formats and defaults. \
             Schemas of more than 5,000 bytes lose their descriptions first, then their definitions.",
     names: NameForm {
-        prefix: "{server}__",
-        replaces: true,
+        prefix: "mcp__{server}__",
         effect: Effect::Degraded,
-        ..names(128, "_-", CODEX_SOURCE)
+        ..names(128, "_-", CODEX_RUN)
     },
-    limits: &[limit(Measure::SchemaBytes, 5000, Effect::Degraded, CODEX_SOURCE)],
+    limits: &[limit(Measure::SchemaBytes, 5000, Effect::Degraded, CODEX_RUN)],
     rules: &[
-        loses(&types::BOOLEAN_SCHEMA, CODEX_SOURCE, "becomes a string"),
-        loses(&types::BOOLEAN_ITEMS, CODEX_SOURCE, "becomes strings"),
-        loses(&arrays::ARRAY_WITHOUT_ITEMS, CODEX_SOURCE, "elements become strings"),
-        loses(&arrays::ARRAY_LENGTH, CODEX_SOURCE, "dropped"),
-        loses(&arrays::TUPLE, CODEX_SOURCE, "dropped"),
-        loses(&arrays::CONTAINS, CODEX_SOURCE, "dropped"),
-        loses(&arrays::UNIQUE_ITEMS, CODEX_SOURCE, "dropped"),
-        loses(&numbers::NUMBER_RANGE, CODEX_SOURCE, "dropped"),
-        loses(&numbers::EXCLUSIVE_RANGE, CODEX_SOURCE, "dropped"),
-        loses(&numbers::MULTIPLE_OF, CODEX_SOURCE, "dropped"),
-        loses(&strings::STRING_LENGTH, CODEX_SOURCE, "dropped"),
-        loses(&strings::PATTERN, CODEX_SOURCE, "dropped"),
-        loses(&strings::FORMAT, CODEX_SOURCE, "dropped"),
-        loses(&objects::PATTERN_PROPERTIES, CODEX_SOURCE, "dropped"),
-        loses(&objects::PROPERTY_COUNT, CODEX_SOURCE, "dropped"),
-        loses(&objects::NAME_CONSTRAINT, CODEX_SOURCE, "dropped"),
-        loses(&objects::DEPENDENT_REQUIRED, CODEX_SOURCE, "dropped"),
-        loses(&objects::UNEVALUATED, CODEX_SOURCE, "dropped"),
-        loses(&unions::NOT, CODEX_SOURCE, "dropped"),
-        loses(&unions::CONDITION, CODEX_SOURCE, "dropped"),
-        loses(&root::ROOT_CONDITION, CODEX_SOURCE, "dropped"),
-        row(&values::CONST, Effect::Degraded, CODEX_SOURCE, "becomes an enum"),
-        row(&a::DEFAULT, Effect::Degraded, CODEX_SOURCE, "dropped"),
-        row(&a::EXAMPLES, Effect::Degraded, CODEX_SOURCE, "dropped"),
+        fails(&types::BOOLEAN_SCHEMA, CODEX_RUN, "becomes a string"),
+        fails(&types::BOOLEAN_ITEMS, CODEX_RUN, "becomes strings"),
+        fails(&arrays::ARRAY_WITHOUT_ITEMS, CODEX_RUN, "elements become strings"),
+        loses(&arrays::ARRAY_LENGTH, CODEX_RUN, "dropped"),
+        row(&arrays::OLD_TUPLE, Effect::ToolLost, CODEX_RUN, "the tool is left out"),
+        fails(&arrays::TUPLE, CODEX_RUN, "elements become strings"),
+        loses(&arrays::CONTAINS, CODEX_RUN, "dropped"),
+        loses(&arrays::UNIQUE_ITEMS, CODEX_RUN, "dropped"),
+        loses(&numbers::NUMBER_RANGE, CODEX_RUN, "dropped"),
+        loses(&numbers::EXCLUSIVE_RANGE, CODEX_RUN, "dropped"),
+        loses(&numbers::MULTIPLE_OF, CODEX_RUN, "dropped"),
+        loses(&strings::STRING_LENGTH, CODEX_RUN, "dropped"),
+        loses(&strings::PATTERN, CODEX_RUN, "dropped"),
+        row(&strings::FORMAT, Effect::Degraded, CODEX_RUN, "dropped"),
+        loses(&objects::PATTERN_PROPERTIES, CODEX_RUN, "dropped"),
+        loses(&objects::PROPERTY_COUNT, CODEX_RUN, "dropped"),
+        loses(&objects::NAME_CONSTRAINT, CODEX_RUN, "dropped"),
+        loses(&objects::DEPENDENT_REQUIRED, CODEX_RUN, "dropped"),
+        loses(&objects::UNEVALUATED, CODEX_RUN, "dropped"),
+        loses(&unions::NOT, CODEX_RUN, "dropped"),
+        loses(&unions::CONDITION, CODEX_RUN, "dropped"),
+        loses(&root::ROOT_CONDITION, CODEX_RUN, "dropped"),
+        fails(&references::ANCHOR, CODEX_RUN, "the definition is dropped"),
+        fails(&references::NESTED_ID, CODEX_RUN, "the definition is dropped"),
+        loses(&references::DYNAMIC_REF, CODEX_RUN, "dropped"),
+        fails(&values::CONST_UNTYPED_VALUE, CODEX_RUN, "becomes a string"),
+        fails(&values::ENUM_MIXED, CODEX_RUN, "becomes a string"),
+        fails(&values::ENUM_OBJECT, CODEX_RUN, "becomes a string"),
+        row(&values::CONST, Effect::Degraded, CODEX_RUN, "becomes an enum"),
+        row(&a::DEFAULT, Effect::Degraded, CODEX_RUN, "dropped"),
+        row(&a::EXAMPLES, Effect::Degraded, CODEX_RUN, "dropped"),
     ],
     others: &[],
 };
@@ -75,29 +76,44 @@ pub(super) static CLAUDE_CODE: Target = Target {
     title: "Claude Code",
     kind: Kind::Host,
     way: "an MCP server of its configuration, with Anthropic's models",
-    about: "Calls tools `mcp__SERVER__TOOL` and leaves out names of more than 128 characters. Drops alternatives at the root. Cuts \
-            descriptions at 2,048 characters.",
+    about: "Calls tools `mcp__SERVER__TOOL` and leaves out names of more than 128 characters, tools with alternatives at the root, \
+            and tools whose names it makes equal. Sends other input schemas as they are. Cuts descriptions at 4,096 characters.",
     names: NameForm {
         prefix: "mcp__{server}__",
         replaces: true,
         effect: Effect::ToolLost,
-        ..names(128, "_-", CLAUDE_NAMES)
+        ..names(128, "_-", CLAUDE_RUN)
     },
-    limits: &[limit(Measure::Description, 2048, Effect::Degraded, CLAUDE_TEXT)],
+    limits: &[limit(Measure::Description, 4096, Effect::Degraded, CLAUDE_RUN)],
     rules: &[
-        loses(&root::ROOT_ANY_OF, CLAUDE_ROOT, "dropped at the root"),
-        loses(&root::ROOT_ONE_OF, CLAUDE_ROOT, "dropped at the root"),
-        loses(&root::ROOT_ALL_OF, CLAUDE_ROOT, "dropped at the root"),
+        row(
+            &root::ROOT_ANY_OF,
+            Effect::ToolLost,
+            CLAUDE_RUN,
+            "tools with alternatives at the root are left out",
+        ),
+        row(
+            &root::ROOT_ONE_OF,
+            Effect::ToolLost,
+            CLAUDE_RUN,
+            "tools with alternatives at the root are left out",
+        ),
+        row(
+            &root::ROOT_ALL_OF,
+            Effect::ToolLost,
+            CLAUDE_RUN,
+            "tools with `allOf` at the root are left out",
+        ),
         throws(
             &objects::PROPERTY_KEY,
             Evidence::reported("github.com: decocms/studio#6874", "2026-11-16"),
             "the model API refuses the key",
         ),
         row(
-            &output::OUTPUT_BOOLEAN_PROPERTY,
-            Effect::ToolLost,
-            CLAUDE_ROOT,
-            "boolean properties are refused",
+            &output::OUTPUT_ROOT_TYPE,
+            Effect::CallFails,
+            CLAUDE_RUN.versions("with servers before 2026-07-28"),
+            "results that are no object are refused",
         ),
     ],
     others: &[],
@@ -189,23 +205,20 @@ pub(super) static GEMINI_CLI: Target = Target {
     kind: Kind::Host,
     way: "an MCP server of its configuration; sends `parametersJsonSchema`",
     about: "Calls tools `mcp_SERVER_TOOL` and cuts the middle out of names of more than 63 characters. Its MCP client is the \
-            TypeScript SDK 1.23.0.",
+            TypeScript SDK 1.23.0. Sends input schemas as they are, with a property `wait_for_previous` of its own.",
     names: NameForm {
         prefix: "mcp_{server}_",
         other_characters: "_.:-",
         replaces: true,
         kept_ends: 30,
         effect: Effect::Degraded,
-        ..names(63, "", GEMINI_CLI_SOURCE)
+        ..names(63, "", GEMINI_RUN)
     },
     limits: &[],
-    rules: &[throws(
-        &output::OUTPUT_ROOT_TYPE,
-        Evidence::source(
-            "npm @google/gemini-cli-core 0.61.0 depends on @modelcontextprotocol/sdk 1.23.0",
-            "2026-11-16",
-        ),
-        "its client refuses the whole list",
-    )],
+    rules: &[
+        throws(&types::BOOLEAN_SCHEMA, GEMINI_RUN, "its client refuses the whole list"),
+        throws(&output::OUTPUT_ROOT_TYPE, GEMINI_RUN, "its client refuses the whole list"),
+        throws(&output::OUTPUT_BOOLEAN_PROPERTY, GEMINI_RUN, "its client refuses the whole list"),
+    ],
     others: &[],
 };

@@ -17,7 +17,7 @@ enum Place {
 
 /// Goes over a JSON object, piece by piece, and keeps nothing but its member `id`.
 #[derive(Debug, Default)]
-pub struct Skim {
+pub struct IdScanner {
     depth: usize,
     place: Place,
     /// The name or the value at the outer level that is being read.
@@ -29,7 +29,7 @@ pub struct Skim {
     has_result: bool,
 }
 
-impl Skim {
+impl IdScanner {
     /// Goes over the next piece.
     pub fn feed(&mut self, piece: &[u8]) {
         for &byte in piece {
@@ -94,11 +94,11 @@ impl Skim {
 
 #[cfg(test)]
 mod tests {
-    use super::Skim;
+    use super::IdScanner;
     use crate::message::Id;
 
     fn skim(text: &str) -> (Option<Id>, bool) {
-        let mut skim = Skim::default();
+        let mut skim = IdScanner::default();
         for piece in text.as_bytes().chunks(3) {
             skim.feed(piece);
         }
