@@ -5,6 +5,12 @@
 #[cfg(unix)]
 mod answers;
 mod bowtie;
+#[cfg(unix)]
+mod breaks;
+#[cfg(target_os = "linux")]
+mod breaks_attacks;
+#[cfg(unix)]
+mod breaks_table;
 mod bundle;
 #[cfg(target_os = "linux")]
 mod bundle_ends;

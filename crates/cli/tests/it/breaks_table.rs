@@ -1,0 +1,229 @@
+//! What became of data that a server sent, and `docs/results.md`, the page that says so.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use toolbond_harness::files::root;
+
+use crate::breaks::{CLIENTS, Round, Runs, SERVERS};
+
+/// What became of the data of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fate {
+    /// The model gets none, or not all of it.
+    Lost,
+    /// An error holds it.
+    InError,
+    /// It is a result, with all texts of the server.
+    Arrived,
+}
+
+impl Fate {
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Lost => "✗",
+            Self::InError => "(✓)",
+            Self::Arrived => "✓",
+        }
+    }
+}
+
+/// What the server answers a call of a tool with.
+pub(crate) struct Answer {
+    pub(crate) tool: String,
+    texts: Vec<String>,
+    data: Value,
+    is_error: bool,
+}
+
+/// All of them; the last one keeps its schema.
+pub(crate) fn answers() -> Vec<Answer> {
+    let file: Value =
+        serde_json::from_str(include_str!("../../../../peers/servers/breaks.json")).unwrap();
+    let tools = file["tools"].as_array().unwrap().iter();
+    let answer = |tool: &Value| {
+        let tool = tool["name"].as_str().unwrap().to_owned();
+        let result = &file["answers"][&tool]["result"];
+        let texts = result["content"].as_array().unwrap().iter();
+        let texts: Vec<_> = texts.map(|it| it["text"].as_str().unwrap().to_owned()).collect();
+        let data = match &result["structuredContent"] {
+            Value::Null => texts[0].clone().into(),
+            data => data.clone(),
+        };
+        Answer { tool, texts, data, is_error: result["isError"] == true }
+    };
+    tools.map(answer).collect()
+}
+
+impl Answer {
+    /// Whether a text has all of its numbers and texts.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        scalars(&self.data).iter().all(|leaf| text.contains(leaf))
+    }
+
+    /// What became of it, by what a client gives to its model.
+    pub(crate) fn fate(&self, seen: &Value) -> Fate {
+        let said = |text: &str| if self.is_in(text) { Fate::InError } else { Fate::Lost };
+        if let Some(thrown) = seen["thrown"].as_str() {
+            return said(thrown);
+        }
+        let texts: Vec<_> =
+            seen["texts"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let mut values =
+            texts.iter().map(|text| Value::from(*text)).chain([seen["structured"].clone()]);
+        let has_data = values.any(|value| meaning(&value) == meaning(&self.data));
+        let has_texts = self.texts.iter().all(|text| texts.contains(&text.as_str()));
+        match has_data && has_texts && seen["isError"] == self.is_error {
+            true => Fate::Arrived,
+            false if seen["isError"] == true => said(&texts.join("\n")),
+            false => Fate::Lost,
+        }
+    }
+}
+
+/// What a value says, whether it is in an envelope, written as JSON text, or names properties that are null.
+fn meaning(value: &Value) -> Value {
+    match value {
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(value) => meaning(&value),
+            Err(_) => value.clone(),
+        },
+        Value::Object(members) if members.len() == 1 && members.contains_key("result") => {
+            meaning(&members["result"])
+        }
+        Value::Object(members) => {
+            let members = members.iter().filter(|(_, value)| !value.is_null());
+            let members: Map<_, _> =
+                members.map(|(key, value)| (key.clone(), meaning(value))).collect();
+            members.into()
+        }
+        Value::Array(items) => items.iter().map(meaning).collect(),
+        value => value.clone(),
+    }
+}
+
+/// The numbers and texts in a value.
+fn scalars(value: &Value) -> Vec<String> {
+    match meaning(value) {
+        Value::Object(members) => members.values().flat_map(scalars).collect(),
+        Value::Array(items) => items.iter().flat_map(scalars).collect(),
+        Value::String(text) => vec![text],
+        Value::Null => Vec::new(),
+        value => vec![value.to_string()],
+    }
+}
+
+/// The page.
+pub(crate) struct Page(String);
+
+const START: &str = "<!-- table -->\n";
+const END: &str = "<!-- end of the table -->";
+
+impl Page {
+    fn path() -> PathBuf {
+        root().join("docs/results.md")
+    }
+
+    pub(crate) fn read() -> Self {
+        Self(fs::read_to_string(Self::path()).unwrap())
+    }
+
+    fn parts(&self) -> (&str, &str, &str) {
+        let (before, rest) = self.0.split_once(START).unwrap();
+        let (table, after) = rest.split_once(END).unwrap();
+        (before, table, after)
+    }
+
+    /// The cells of `runs` that the page does not have.
+    pub(crate) fn missing(&self, runs: &Runs) -> Vec<String> {
+        let table = self.parts().1.split(&title(runs.server)).nth(1).unwrap();
+        let column = CLIENTS.iter().position(|client| client.name == runs.client).unwrap();
+        let has = |tool: &str, text: &str| {
+            let row = table.lines().find_map(|line| line.strip_prefix(&format!("| `{tool}` | ")));
+            let cell = row.and_then(|row| row.trim_end_matches(" |").split(" | ").nth(column));
+            cell.is_some_and(|cell| cell == text || cell.starts_with(&format!("{text}; HTTP: ")))
+        };
+        let cells =
+            answers().into_iter().enumerate().map(|(index, it)| (it.tool, cell(runs, index)));
+        let missing = cells.filter(|(tool, text)| !has(tool, text));
+        missing.map(|(tool, text)| format!("{tool}: {text}")).collect()
+    }
+
+    /// Compares the tables, or writes them where `UPDATE` is set.
+    pub(crate) fn compare(&self, runs: &[Runs]) {
+        let (before, known, after) = self.parts();
+        let found = tables(runs);
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(Self::path(), format!("{before}{START}{found}{END}{after}")).unwrap();
+        } else {
+            assert!(known == found, "docs/results.md differs:\n{found}");
+        }
+    }
+}
+
+fn title(server: &str) -> String {
+    match server {
+        "legacy" => "A server of 2025-11-25:\n\n".to_owned(),
+        _ => "A server of 2026-07-28:\n\n".to_owned(),
+    }
+}
+
+/// What became of one call: directly, and through the guard.
+fn cell(runs: &Runs, index: usize) -> String {
+    let [direct, guarded @ ..] = runs.rounds.each_ref().map(|round| round[index].sign());
+    if guarded.iter().all(|sign| *sign == direct) {
+        return direct.to_owned();
+    }
+    format!("{direct} → {}", guarded.join(" "))
+}
+
+/// How many of the broken results became a result, and how many are in an error.
+fn count(round: &Round) -> String {
+    let broken = &round[..round.len() - 1];
+    let of = |fate| broken.iter().filter(|it| **it == fate).count();
+    match of(Fate::InError) {
+        0 => of(Fate::Arrived).to_string(),
+        errors => format!("{} (+{errors})", of(Fate::Arrived)),
+    }
+}
+
+fn tables(runs: &[Runs]) -> String {
+    let find = |client: &str, server: &str, transport: &str| {
+        runs.iter()
+            .find(|it| (it.client, it.server, it.transport) == (client, server, transport))
+            .unwrap()
+    };
+    let mut text = "| client | server | directly | guard, round 1 | round 2 | after a restart |\n| --- | --- | --- | --- | --- | --- |\n".to_owned();
+    for client in &CLIENTS {
+        for server in SERVERS {
+            let ways = ["stdio", "HTTP"].map(|transport| {
+                find(client.name, server, transport).rounds.each_ref().map(count).join(" | ")
+            });
+            let row = format!("| {} | {server}", client.name);
+            _ = match &ways {
+                [stdio, http] if stdio == http => writeln!(text, "{row} | {stdio} |"),
+                [stdio, http] => writeln!(text, "{row}, stdio | {stdio} |\n{row}, HTTP | {http} |"),
+            };
+        }
+    }
+    let names = CLIENTS.each_ref().map(|client| client.name).join(" | ");
+    for server in SERVERS {
+        _ = write!(
+            text,
+            "\n{}| | {names} |\n| --- |{}\n",
+            title(server),
+            " --- |".repeat(CLIENTS.len())
+        );
+        for (index, answer) in answers().iter().enumerate() {
+            let cells = CLIENTS.each_ref().map(|client| {
+                let [stdio, http] = ["stdio", "HTTP"]
+                    .map(|transport| cell(find(client.name, server, transport), index));
+                if stdio == http { stdio } else { format!("{stdio}; HTTP: {http}") }
+            });
+            _ = writeln!(text, "| `{}` | {} |", answer.tool, cells.join(" | "));
+        }
+    }
+    text
+}
