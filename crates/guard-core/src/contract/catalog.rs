@@ -268,7 +268,7 @@ impl Catalog {
             let stale = page.request.since < self.changes;
             let handed = place.take().map(|list| list.handed).unwrap_or_default();
             let requested = Some(page.request.at);
-            *place = Some(List { stale, requested, handed, ..List::default() });
+            *place = Some(List { handed, requested, stale, ..List::default() });
         }
         // The pages before it may have been forgotten.
         let Some(list) = &mut *place else { return };
