@@ -150,8 +150,8 @@ fn a_server_that_breaks_everything_is_bounded() {
     let line = r#"toolbond_broken_output_schemas{server="s",tool="add",handed_out="dropped"} 1"#;
     assert!(metrics.contains(line), "{metrics}");
     assert!(get("/").contains("breaks its output schema"));
-    assert_eq!(guard.log().count("[result-invalid]"), 1);
-    assert_eq!(guard.log().count("[result-missing]"), 1);
+    assert_eq!(guard.process.log().count("[result-invalid]"), 1);
+    assert_eq!(guard.process.log().count("[result-missing]"), 1);
 }
 
 #[test]

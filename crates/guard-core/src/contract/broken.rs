@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use toolbond_contract::{Contract, Finding, JudgedCall, Outcome, RepairedResult, Structured};
 
 use super::result::{CheckedResult, ResultCheck};
-use super::shape::told_error;
+use super::shape::{told_error, without_marker};
 use crate::environment::Record;
 use crate::json::change::change_text;
-use crate::json::edit::{Span, apply, minify};
+use crate::json::edit::{Span, apply, minify, patch_value};
 use crate::json::members::entries;
 use crate::json::scan::elements;
 use crate::json::strict;
@@ -183,7 +183,11 @@ fn as_error(text: &str, mismatch: &str) -> Option<String> {
         out.push_str(value);
     }
     out.push('}');
-    Some(out)
+    let value: Value = serde_json::from_str(&out).ok()?;
+    Some(match without_marker(&value) {
+        Cow::Owned(unmarked) => patch_value(&out, &value, &unmarked),
+        Cow::Borrowed(_) => out,
+    })
 }
 
 /// Whether the content block `own` is text that says `data`.
