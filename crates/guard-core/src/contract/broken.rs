@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
-use toolbond_contract::{Contract, Finding, JudgedCall, Outcome, RepairedResult, Structured};
+use toolbond_contract::{
+    Change, Contract, Finding, JudgedCall, Outcome, RepairedResult, Structured,
+};
 
 use super::result::{CheckedResult, ResultCheck};
 use super::shape::{told_error, without_marker};
@@ -121,7 +123,16 @@ fn repair(text: &str, result: &Value, repaired: &RepairedResult) -> Option<(Stri
     }
     let members = entries(text)?;
     let found = members.iter().find(|(name, ..)| name == Structured::KEY);
-    let content = change_text(found.map_or("null", |(_, _, old)| old), &repaired.changes)?;
+    let mut content = found.map_or("null", |(_, _, old)| old).to_owned();
+    for change in &repaired.changes {
+        content = match &change.change {
+            // What is in the envelope keeps its text.
+            Change::Replace { value, .. } if change.rule.id == "result-envelope" => {
+                patch_value(&content, &strict::parse(&content).ok()?, value)
+            }
+            _ => change_text(&content, std::slice::from_ref(change))?,
+        };
+    }
     if strict::parse(&content).ok()? != repaired.content {
         return None;
     }
