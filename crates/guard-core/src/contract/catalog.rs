@@ -37,6 +37,11 @@ pub enum Tool {
 }
 
 impl Tool {
+    /// Whether its server breaks its output schema, so that clients get another one.
+    pub fn is_broken(&self) -> bool {
+        matches!(self, Self::Offered { held, .. } if held.learned.is_some())
+    }
+
     /// Whether its author marks it as one that may be called again with the same arguments: it changes nothing, or
     /// nothing more.
     pub fn is_repeatable(&self) -> bool {
