@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
-use toolbond_contract::{Contract, Finding, JudgedCall, Outcome, RepairedResult, Structured};
+use toolbond_contract::{
+    Change, Contract, Finding, JudgedCall, Outcome, RepairedResult, Structured,
+};
 
 use super::result::{CheckedResult, ResultCheck};
-use super::shape::told_error;
+use super::shape::{told_error, without_marker};
 use crate::environment::Record;
 use crate::json::change::change_text;
-use crate::json::edit::{Span, apply, minify};
+use crate::json::edit::{Span, apply, minify, patch_value};
 use crate::json::members::entries;
 use crate::json::scan::elements;
 use crate::json::strict;
@@ -91,7 +93,8 @@ impl ResultCheck<'_> {
                     }
                 ));
             }
-            is_new = true;
+            // What makes room for others is learned again.
+            is_new |= self.server.is_first(&(contract.name(), rule, learned.times));
         }
         if is_new {
             self.conclude(judged);
@@ -121,7 +124,16 @@ fn repair(text: &str, result: &Value, repaired: &RepairedResult) -> Option<(Stri
     }
     let members = entries(text)?;
     let found = members.iter().find(|(name, ..)| name == Structured::KEY);
-    let content = change_text(found.map_or("null", |(_, _, old)| old), &repaired.changes)?;
+    let mut content = found.map_or("null", |(_, _, old)| old).to_owned();
+    for change in &repaired.changes {
+        content = match &change.change {
+            // What is in the envelope keeps its text.
+            Change::Replace { value, .. } if change.rule.id == "result-envelope" => {
+                patch_value(&content, &strict::parse(&content).ok()?, value)
+            }
+            _ => change_text(&content, std::slice::from_ref(change))?,
+        };
+    }
     if strict::parse(&content).ok()? != repaired.content {
         return None;
     }
@@ -183,7 +195,11 @@ fn as_error(text: &str, mismatch: &str) -> Option<String> {
         out.push_str(value);
     }
     out.push('}');
-    Some(out)
+    let value: Value = serde_json::from_str(&out).ok()?;
+    Some(match without_marker(&value) {
+        Cow::Owned(unmarked) => patch_value(&out, &value, &unmarked),
+        Cow::Borrowed(_) => out,
+    })
 }
 
 /// Whether the content block `own` is text that says `data`.

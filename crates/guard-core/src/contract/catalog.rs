@@ -37,6 +37,11 @@ pub enum Tool {
 }
 
 impl Tool {
+    /// Whether its server breaks its output schema, so that clients get another one.
+    pub fn is_broken(&self) -> bool {
+        matches!(self, Self::Offered { held, .. } if held.learned.is_some())
+    }
+
     /// Whether its author marks it as one that may be called again with the same arguments: it changes nothing, or
     /// nothing more.
     pub fn is_repeatable(&self) -> bool {
@@ -268,7 +273,7 @@ impl Catalog {
             let stale = page.request.since < self.changes;
             let handed = place.take().map(|list| list.handed).unwrap_or_default();
             let requested = Some(page.request.at);
-            *place = Some(List { stale, requested, handed, ..List::default() });
+            *place = Some(List { handed, requested, stale, ..List::default() });
         }
         // The pages before it may have been forgotten.
         let Some(list) = &mut *place else { return };

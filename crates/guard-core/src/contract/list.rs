@@ -62,8 +62,6 @@ struct CheckedTools {
     texts: Vec<Text>,
     /// The tools for the catalog.
     tools: Vec<(String, Tool)>,
-    /// Whether one of them has an output schema that its server breaks: clients are not to keep the list.
-    has_broken: bool,
 }
 
 /// What the client gets.
@@ -213,7 +211,8 @@ impl PageCheck<'_> {
                 let tools = entries.iter().filter_map(withheld).collect();
                 (PageOutcome::Refused(message), tools)
             }
-            Ok(CheckedTools { texts, tools: known, has_broken }) => {
+            Ok(CheckedTools { texts, tools: known }) => {
+                let has_broken = known.iter().any(|(_, tool)| tool.is_broken());
                 // A list that may change soon is not to be kept.
                 let ttl = ttl.filter(|_| has_broken || !pending.is_empty());
                 let outcome = rewrite(result, tools, &entries, texts, ttl);
@@ -241,7 +240,7 @@ impl PageCheck<'_> {
         let mut texts = Vec::with_capacity(entries.len());
         let mut offered = HashSet::new();
         let mut places = Vec::new();
-        let (mut converted, mut has_broken) = (0, false);
+        let mut converted = 0;
         for (index, (entry, judged)) in entries.iter().zip(&judged).enumerate() {
             let name = entry.name();
             if let Some(name) = name.filter(|name| settings.is_hidden(name)) {
@@ -278,10 +277,8 @@ impl PageCheck<'_> {
             }
             offered.insert(contract.name().to_owned());
             let (learned, stamp) = self.learned(contract);
-            has_broken |= learned.is_some();
-            let held = HeldOutput { learned, ..HeldOutput::default() };
             let shape = judged.shape(self.audience, stamp, || {
-                self.shape_tool(contract, entry, held.learned.as_deref(), &mut converted)
+                self.shape_tool(contract, entry, learned.as_deref(), &mut converted)
             });
             places.push((texts.len(), tools.len()));
             texts.push(shape.text.map_or(Text::Same, Text::New));
@@ -292,7 +289,7 @@ impl PageCheck<'_> {
                     judged: Arc::clone(judged),
                     form: shape.form,
                     view: shape.view,
-                    held,
+                    held: HeldOutput { learned, ..HeldOutput::default() },
                 },
             ));
         }
@@ -306,7 +303,7 @@ impl PageCheck<'_> {
                 "[older-dialect] converted {converted} {noun} of older dialects to JSON Schema 2020-12 for clients"
             )));
         }
-        Ok(CheckedTools { texts, tools, has_broken })
+        Ok(CheckedTools { texts, tools })
     }
 
     /// Gives each view a name that no other tool of the list has. `places` are those of the offered tools in `texts`

@@ -44,7 +44,7 @@ fn may_lift(result: &Value, form: Form) -> bool {
 }
 
 /// `result` without the marker of a projection, on which its reader may act.
-fn without_marker(result: &Value) -> Cow<'_, Value> {
+pub(super) fn without_marker(result: &Value) -> Cow<'_, Value> {
     let marked = |meta: &Value| meta.get(MARKER).is_some();
     if !result.get("_meta").is_some_and(marked) {
         return Cow::Borrowed(result);

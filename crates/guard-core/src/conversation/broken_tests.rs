@@ -106,8 +106,8 @@ fn who_never_listed_the_tool_validates_nothing() {
 
 #[test]
 fn the_operator_knows_better_which_client_validates() {
-    let mut settings = Settings::default();
-    settings.client_validates = [("c".to_owned(), true), (STRICT.to_owned(), false)].into();
+    let client_validates = [("c".to_owned(), true), (STRICT.to_owned(), false)].into();
+    let settings = Settings { client_validates, ..Settings::default() };
     let mut talk = talk(settings);
     // Each breaks what was learned before.
     let [wrong, worse] = [json!({}), json!([])].map(|content| result(&content));
@@ -168,9 +168,7 @@ fn a_null_is_left_out_only_for_who_may_have_the_strict_schema() {
 #[test]
 fn warn_and_enforce_learn_nothing() {
     for mode in [Mode::Off, Mode::Warn, Mode::Enforce] {
-        let mut settings = Settings::default();
-        settings.results = mode;
-        let mut talk = talk(settings);
+        let mut talk = talk(Settings { results: mode, ..Settings::default() });
         list(&mut talk, STRICT);
         let wrong = result(&json!({ "sum": "7" }));
         let (found, _) = call(&mut talk, STRICT, &wrong);
@@ -186,9 +184,7 @@ fn formats_that_clients_assert_are_left_out() {
     let tool =
         json!({ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output });
     for (mode, is_kept) in [(Mode::Repair, false), (Mode::Warn, true)] {
-        let mut settings = Settings::default();
-        settings.results = mode;
-        let mut talk = talk(settings);
+        let mut talk = talk(Settings { results: mode, ..Settings::default() });
         talk.client(&json!({ "id": 1, "method": "tools/list" }));
         let seen = talk.server(&json!({ "id": 1, "result": { "tools": [tool] } }));
         let found = &seen[0].1["result"]["tools"][0];

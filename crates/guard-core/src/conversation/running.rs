@@ -7,7 +7,9 @@ use toolbond_contract::Revision;
 
 use super::action::{AskId, StreamId, Ticket};
 use super::waiting_call::WaitingCall;
-use crate::contract::catalog::{ListKey, Tool};
+use crate::audience::Audience;
+use crate::caller::Caller;
+use crate::contract::catalog::Tool;
 use crate::contract::result::ResultCheck;
 use crate::environment::CallSpan;
 use crate::era::Defaults;
@@ -17,7 +19,7 @@ use crate::server::{Rules, Server};
 
 /// What a finished job was for.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "most jobs check calls")]
+#[expect(clippy::large_enum_variant, reason = "few jobs run at a time")]
 pub(super) enum JobPurpose {
     /// The arguments of a call.
     Call(WaitingCall, Tool),
@@ -47,8 +49,11 @@ pub(super) struct HeldAnswer {
 #[derive(Debug)]
 pub(super) enum AnswerPurpose {
     Call(AnsweredCall),
-    /// A request for a page of this tool list.
-    List(ListKey),
+    /// A request for a page of the tool list.
+    List {
+        caller: Caller,
+        audience: Audience,
+    },
 }
 
 /// A call whose result is checked.
