@@ -17,7 +17,7 @@ const unknown = { error: { code: -32601, message: "method not found" } };
 function answer({ method, params = {} }) {
   switch (method) {
     case "initialize":
-      if (!isModern) return { result: { protocolVersion: "2025-11-25", capabilities, serverInfo } };
+      if (!isModern) return { result: { protocolVersion: params.protocolVersion, capabilities, serverInfo } };
       return { error: { code: -32022, message: "unsupported protocol version", data: { supported: ["2026-07-28"], requested: params.protocolVersion } } };
     case "server/discover":
       if (!isModern) return unknown;

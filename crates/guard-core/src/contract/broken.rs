@@ -93,7 +93,8 @@ impl ResultCheck<'_> {
                     }
                 ));
             }
-            is_new = true;
+            // What makes room for others is learned again.
+            is_new |= self.server.is_first(&(contract.name(), rule, learned.times));
         }
         if is_new {
             self.conclude(judged);
