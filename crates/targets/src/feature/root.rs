@@ -21,7 +21,9 @@ declare_feature! {
     /// { "type": "object", "properties": {} }
     /// ```
     EMPTY_ROOT = "empty-root", |node| {
-        (node.is_root() && !node.has("properties")).then(|| Hit::new("an object without `properties`"))
+        // A root without `type` is a problem of its own, with the same cause.
+        (node.is_root() && node.has("type") && !node.has("properties"))
+            .then(|| Hit::new("an object without `properties`"))
     }
 }
 
