@@ -7,9 +7,7 @@ use toolbond_contract::Revision;
 
 use super::action::{AskId, StreamId, Ticket};
 use super::waiting_call::WaitingCall;
-use crate::audience::Audience;
-use crate::caller::Caller;
-use crate::contract::catalog::Tool;
+use crate::contract::catalog::{ListKey, Tool};
 use crate::contract::result::ResultCheck;
 use crate::environment::CallSpan;
 use crate::era::Defaults;
@@ -49,11 +47,8 @@ pub(super) struct HeldAnswer {
 #[derive(Debug)]
 pub(super) enum AnswerPurpose {
     Call(AnsweredCall),
-    /// A request for a page of the tool list.
-    List {
-        caller: Caller,
-        audience: Audience,
-    },
+    /// A request for a page of this tool list.
+    List(ListKey),
 }
 
 /// A call whose result is checked.
