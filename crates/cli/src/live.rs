@@ -31,7 +31,7 @@ pub(crate) struct LiveOptions {
     ca_file: Option<PathBuf>,
 
     /// How long a server may take to start and to list its tools; it may have to download a package
-    /// first. Each call may take as long
+    /// first
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
 }

@@ -53,10 +53,10 @@ pub fn command<W: AsRef<OsStr>>(words: &[W]) -> Command {
 
 /// `toolbond` with `arguments`.
 pub fn toolbond(arguments: &[&str]) -> Command {
-    let mut command = Command::new(program());
-    command.args(arguments).env("NO_COLOR", "1");
     // What one guard remembers is not for another one, nor for the user.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let mut command = Command::new(program());
+    command.args(arguments).env("NO_COLOR", "1");
     let name = format!("cache-{}-{}", std::process::id(), COUNT.fetch_add(1, SeqCst));
     command.env("XDG_CACHE_HOME", built().join("tmp").join(name));
     command

@@ -158,7 +158,7 @@ impl Guard {
             return self.guard_fleet(path);
         }
         let observability = Observability::open(self.log);
-        let results = open_results(self.results_place(None), &observability);
+        let results = open_results(&self.results_place(None), &observability);
         let remember = |server: &GuardedServer, digest| {
             if let Some(results) = &results {
                 results.watch(server, digest);
@@ -373,7 +373,7 @@ impl Guard {
         let status = self.status.or(config.status);
         let names = config.server_names().map(str::to_owned).collect::<Vec<_>>();
         let (listener, telemetry) = (observability.listener(None), observability.telemetry.clone());
-        let results = open_results(self.results_place(config.results_file.clone()), observability);
+        let results = open_results(&self.results_place(config.results_file.clone()), observability);
         let fleet = Fleet::new(config, listener, start_watchdog, self.memory(), telemetry)?;
         let fleet = Arc::new(fleet.with_results_file(results));
         let saved = Arc::clone(&fleet);
@@ -405,7 +405,7 @@ impl Guard {
 /// Remembers what is learned of a server.
 type Remember<'a> = &'a dyn Fn(&GuardedServer, ServerDigest);
 
-fn open_results(place: ResultsPlace, observability: &Observability) -> Option<ResultsFile> {
+fn open_results(place: &ResultsPlace, observability: &Observability) -> Option<ResultsFile> {
     let path = place.path()?.to_owned();
     Some(ResultsFile::open(path, observability.listener(None)))
 }

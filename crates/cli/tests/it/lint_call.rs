@@ -65,7 +65,7 @@ fn a_result_that_breaks_the_output_schema_is_a_finding() {
     let (code, out, err, got) = lint(&tool(), &answers, &calls);
     assert_eq!((code, err.as_str()), (Some(1), ""), "{out}");
     assert!(
-        out.contains("[result-invalid]") && out.contains("count #/n: expected integer"),
+        out.contains("[result-invalid]") && out.contains("count #/n: expected integer, found "),
         "{out}"
     );
     assert!(out.contains("`m`") && out.contains("[result-missing]"), "{out}");
@@ -174,7 +174,7 @@ fn servers_on_http_are_called() {
     let url = url(server.port);
     let (code, out, err) = texts(toolbond_with(&["lint", "--call", "count={}", &url], ""));
     assert_eq!(code, Some(1), "{err}");
-    assert!(out.contains("count #/n: expected integer"), "{out}");
+    assert!(out.contains("count #/n: expected integer, found "), "{out}");
 }
 
 /// It refuses calls whose headers do not say what the arguments say.

@@ -282,16 +282,11 @@ impl PageCheck<'_> {
             });
             places.push((texts.len(), tools.len()));
             texts.push(shape.text.map_or(Text::Same, Text::New));
-            tools.push((
-                contract.name().to_owned(),
-                Tool::Offered {
-                    contract: contract.clone(),
-                    judged: Arc::clone(judged),
-                    form: shape.form,
-                    view: shape.view,
-                    held: HeldOutput { learned, ..HeldOutput::default() },
-                },
-            ));
+            let held = HeldOutput { learned, ..HeldOutput::default() };
+            let name = contract.name().to_owned();
+            let (contract, judged) = (contract.clone(), Arc::clone(judged));
+            let Shape { form, view, .. } = shape;
+            tools.push((name, Tool::Offered { contract, judged, form, view, held }));
         }
         if let Some(target) = self.audience.target {
             self.name_views(target, entries, &mut texts, &mut tools, &places);

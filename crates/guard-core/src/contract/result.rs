@@ -60,7 +60,8 @@ impl ResultCheck<'_> {
             Some(outline) => Some(outline),
             None if Instance::memory(result) > budget.memory => None,
             None => {
-                own = Outline::read(result);
+                let left = budget.memory.saturating_sub(Instance::memory(result));
+                own = Outline::read(result, left);
                 own.as_ref()
             }
         };

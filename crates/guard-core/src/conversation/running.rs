@@ -17,7 +17,7 @@ use crate::server::{Rules, Server};
 
 /// What a finished job was for.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "few jobs run at a time")]
+#[expect(clippy::large_enum_variant, reason = "most jobs check calls")]
 pub(super) enum JobPurpose {
     /// The arguments of a call.
     Call(WaitingCall, Tool),

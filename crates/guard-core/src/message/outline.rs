@@ -6,6 +6,7 @@ use toolbond_contract::{MARKER, Structured};
 use toolbond_schema::{Instance, View};
 
 use super::params::created_tasks;
+use crate::contract::budget::value_bytes;
 use crate::json::members::case_variant;
 use crate::json::scan::Scanner;
 use crate::json::strict;
@@ -31,7 +32,7 @@ impl<'a> Outline<'a> {
     pub fn scan(scanner: &mut Scanner<'a>) -> Option<Option<Self>> {
         scanner.next_byte()?;
         let mut whole = scanner.clone();
-        let outline = Self::of_next(scanner);
+        let outline = Self::of_next(scanner, usize::MAX);
         if outline.is_none() {
             whole.value()?;
             *scanner = whole;
@@ -39,15 +40,15 @@ impl<'a> Outline<'a> {
         Some(outline)
     }
 
-    /// The outline of the result `text`.
-    pub fn read(text: &'a str) -> Option<Self> {
+    /// The outline of the result `text`, if its values take at most `memory`, beside those of its structured content.
+    pub fn read(text: &'a str, memory: usize) -> Option<Self> {
         let mut scanner = Scanner::new(text);
-        let outline = Self::of_next(&mut scanner)?;
+        let outline = Self::of_next(&mut scanner, memory)?;
         scanner.finish()?;
         Some(outline)
     }
 
-    fn of_next(scanner: &mut Scanner<'a>) -> Option<Self> {
+    fn of_next(scanner: &mut Scanner<'a>, mut memory: usize) -> Option<Self> {
         let (mut members, mut structured) = (Map::new(), None);
         // What is parsed once it is clear that this is the result of a call.
         let mut others = SmallVec::<[(&str, &str); 4]>::new();
@@ -55,7 +56,7 @@ impl<'a> Outline<'a> {
             let name = plain_name(name)?;
             let value = match name {
                 Structured::KEY => stand_in(structured.insert(scanner.instance()?).view()),
-                "content" => content(scanner, 0)?,
+                "content" => content(scanner, 0, &mut memory)?,
                 _ if case_variant(name, &RESULT_NAMES).is_some() => return None,
                 _ => {
                     others.push((name, scanner.value()?));
@@ -68,7 +69,7 @@ impl<'a> Outline<'a> {
             return None;
         }
         for (name, text) in others {
-            members.insert(name.to_owned(), strict::parse(text).ok()?);
+            members.insert(name.to_owned(), parse_within(text, &mut memory)?);
         }
         Some(Self { members: Value::Object(members), structured })
     }
@@ -94,35 +95,58 @@ fn plain_name(text: &str) -> Option<&str> {
 /// The most arrays and objects of content in each other.
 const CONTENT_DEPTH: usize = 16;
 
+/// What an element of an array, a member, and what an object with members takes beside them, at most.
+const ELEMENT: usize = 3 * size_of::<Value>() + 64;
+const MEMBERS: usize = 1024;
+
+/// Takes `bytes` off `memory`; fails where there is less.
+fn take(memory: &mut usize, bytes: usize) -> Option<()> {
+    *memory = memory.checked_sub(bytes)?;
+    Some(())
+}
+
+fn parse_within(text: &str, memory: &mut usize) -> Option<Value> {
+    take(memory, value_bytes(text))?;
+    strict::parse(text).ok()
+}
+
 /// Passes over the content of a result, or a part of it, and returns it without its texts and data, which may be long.
-fn content(scanner: &mut Scanner<'_>, depth: usize) -> Option<Value> {
+/// Takes what it returns off `memory`.
+fn content(scanner: &mut Scanner<'_>, depth: usize, memory: &mut usize) -> Option<Value> {
     match scanner.next_byte()? {
         _ if depth > CONTENT_DEPTH => None,
         b'[' => {
             let mut items = Vec::new();
             scanner.array(|scanner| {
-                items.push(content(scanner, depth + 1)?);
+                take(memory, ELEMENT)?;
+                items.push(content(scanner, depth + 1, memory)?);
                 Some(())
             })?;
             Some(Value::Array(items))
         }
         b'{' => {
-            let mut members = Map::with_capacity(4);
+            let mut members = Map::new();
             scanner.object(|scanner, name| {
                 let name = plain_name(name)?;
+                take(memory, ELEMENT + name.len())?;
+                if members.is_empty() {
+                    // Or the map grows twice on the way to a few members.
+                    take(memory, MEMBERS)?;
+                    members = Map::with_capacity(4);
+                }
                 let value = match name {
                     "text" | "data" | "blob" => {
                         scanner.value()?;
                         Value::String(String::new())
                     }
-                    "resource" => content(scanner, depth + 1)?,
-                    _ => strict::parse(scanner.value()?).ok()?,
+                    "resource" => content(scanner, depth + 1, memory)?,
+                    _ => parse_within(scanner.value()?, memory)?,
                 };
                 members.insert(name.to_owned(), value).is_none().then_some(())
             })?;
             Some(Value::Object(members))
         }
-        _ => strict::parse(scanner.value()?).ok(),
+        _ => parse_within(scanner.value()?, memory),
     }
 }
 
@@ -155,7 +179,7 @@ mod tests {
 
     /// The outline of `result`, where it is plain.
     fn plain(result: &str) -> Option<serde_json::Value> {
-        let outline = Outline::read(result)?;
+        let outline = Outline::read(result, 1 << 20)?;
         outline.is_plain().then_some(outline.members)
     }
 
@@ -200,6 +224,23 @@ mod tests {
         let deepest = serde_json::from_str(&result(super::DEPTH)).unwrap();
         let sent = project_result(Cow::Owned(deepest), Form::Envelope, &Revision::V2025_11_25);
         assert!(sent.is_ok(), "every revision can carry it");
+    }
+
+    #[test]
+    fn what_is_parsed_has_to_fit() {
+        let many = |item: &str| format!(r#"{{"content":[{}]}}"#, vec![item; 1000].join(","));
+        let [empty, named] = [many("{}"), many(r#"{"":0}"#)];
+        assert!(
+            Outline::read(&empty, 100_000).is_none() && Outline::read(&empty, 1 << 20).is_some()
+        );
+        assert!(
+            Outline::read(&named, 1 << 20).is_none() && Outline::read(&named, 4 << 20).is_some()
+        );
+        let other = format!(r#"{{"content":[],"_meta":{{"a":[{}0]}}}}"#, "0,".repeat(1000));
+        assert!(Outline::read(&other, 10_000).is_none());
+        // Texts are not kept.
+        let long = format!(r#"{{"content":[{{"text":"{}"}}]}}"#, ",".repeat(100_000));
+        assert!(Outline::read(&long, 10_000).is_some());
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Mailbox {
     /// Whether more messages than answers fit in.
     pub(super) fn has_room(&self) -> bool {
         let state = lock(&self.state);
-        state.is_closed || state.weight < ROOM
+        state.is_closed || state.is_missing || state.weight < ROOM
     }
 
     /// Waits for messages and takes all of them. Empty once the mailbox is closed and empty.

@@ -45,8 +45,13 @@ impl ProcessSession {
         let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
         let takes_events = accept.is_some_and(|accept| accept.contains("text/event-stream"));
         let is_batch = matches!(message.parts, Parts::Batch(_));
-        let requests =
-            |part: &&toolbond_guard_core::message::Envelope| matches!(part.kind, Kind::Request(..));
+        // A call without an id that can be used is refused with an answer, too.
+        let refuses = is_batch && self.server.rules().settings.is_inspecting();
+        let requests = |part: &&toolbond_guard_core::message::Envelope| match part.kind {
+            Kind::Request(..) => true,
+            Kind::InvalidId(Method::CallTool) | Kind::Notification(Method::CallTool) => refuses,
+            _ => false,
+        };
         let expected = message.parts.as_slice().iter().filter(requests).count();
         let initializes = |part: &toolbond_guard_core::message::Envelope| {
             matches!(part.kind, Kind::Request(_, Method::Initialize))

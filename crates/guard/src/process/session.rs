@@ -21,7 +21,7 @@ use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
 use crate::remote::ToServer;
 use crate::remote::headers::{OwnHeaders, RemoteHeaders};
-use crate::runtime::drive::{Driven, Transport, drive};
+use crate::runtime::drive::{Driven, LAST_CHECKS, Transport, drive, wait_until};
 use crate::runtime::inbox::Inbox;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -213,6 +213,11 @@ impl ProcessSession {
                 let event = Event::warning(format!("server: {log}"));
                 carried.server.report(event.or_unquoted("server: ended"));
                 reason = why;
+            }
+            if has_ended {
+                // Answers that came before the end may still be checked.
+                drive(&carried, |it, _| it.fail_waiting_calls(&reason));
+                wait_until(&carried, LAST_CHECKS, Conversation::holds_nothing).await;
             }
             drive(&carried, |it, _| it.on_server_gone(&reason));
             carried.close_streams();

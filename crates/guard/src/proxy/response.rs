@@ -221,9 +221,10 @@ fn may_hold_event(bytes: &[u8]) -> bool {
 
 /// The messages of a batch, or the single one.
 fn elements(body: &Bytes) -> Vec<Bytes> {
-    let batch = std::str::from_utf8(body).ok().and_then(scan::elements);
-    batch.map_or_else(
-        || vec![body.clone()],
-        |batch| batch.iter().map(|part| body.slice_ref(part.as_bytes())).collect(),
-    )
+    // Readers skip a byte order mark at the start of a body alone.
+    let text = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
+    match std::str::from_utf8(text).ok().and_then(scan::elements) {
+        Some(batch) => batch.iter().map(|part| body.slice_ref(part.as_bytes())).collect(),
+        None => vec![body.slice_ref(text)],
+    }
 }

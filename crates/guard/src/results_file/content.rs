@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use toolbond_contract::Relaxation;
 use toolbond_guard_core::learned::{Learned, MAX_TIMES};
 
 /// The version of the format, which is part of the name of the file.
@@ -125,7 +126,7 @@ impl Content {
 fn merge(one: &Learned, other: &Learned) -> Learned {
     let times = one.times.max(other.times);
     if times > MAX_TIMES {
-        return Learned { relaxation: Default::default(), times };
+        return Learned { relaxation: Relaxation::default(), times };
     }
     let mut steps = one.relaxation.steps().to_vec();
     for step in other.relaxation.steps() {

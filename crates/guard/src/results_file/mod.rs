@@ -171,18 +171,18 @@ impl Shared {
 
     fn save_at_once(&self) {
         let is_changed = |it: &Watched| it.changes != it.server.learned().changes();
-        let changed: Vec<Watched> = {
+        let unsaved: Vec<Watched> = {
             let mut state = lock(&self.state);
             // Of servers that are gone, what is written remains.
             state.servers.retain(|it| is_changed(it) || Arc::strong_count(&it.server) > 1);
             state.servers.iter().filter(|it| is_changed(it)).cloned().collect()
         };
-        if changed.is_empty() {
+        if unsaved.is_empty() {
             return;
         }
         let mut written = Vec::new();
         let mut learned = Vec::new();
-        for it in changed {
+        for it in unsaved {
             // Before the entries: what is learned meanwhile is written next time.
             let changes = it.server.learned().changes();
             let entries = it.server.learned().entries();

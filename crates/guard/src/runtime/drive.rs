@@ -1,11 +1,12 @@
 //! Driving a conversation: what goes in, and carrying out what comes out.
 
 use std::sync::{Arc, Mutex, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use smallvec::SmallVec;
+use tokio::time::{sleep, timeout};
 use toolbond_fetch::PendingBundle;
 
 use super::pool::JobPool;
@@ -72,6 +73,26 @@ pub(crate) trait Transport: Send + Sync + 'static {
 /// Now, as the runtime tells it.
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
+}
+
+/// How long the checks of messages that were read may take after that.
+pub(crate) const LAST_CHECKS: Duration = Duration::from_secs(30);
+
+/// How often the end of a conversation is checked for.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Waits until `is_over`, at most for `limit`; whether it is over.
+pub(crate) async fn wait_until<T: Transport>(
+    transport: &Arc<T>,
+    limit: Duration,
+    is_over: impl Fn(&Conversation) -> bool,
+) -> bool {
+    let over = async {
+        while !drive(transport, |conversation, _| is_over(conversation)) {
+            sleep(POLL).await;
+        }
+    };
+    timeout(limit, over).await.is_ok()
 }
 
 type Actions = SmallVec<[Action; 4]>;

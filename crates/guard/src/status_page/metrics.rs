@@ -65,8 +65,8 @@ pub(super) fn text(servers: &[Arc<GuardedServer>], memory: &MemoryLimit) -> Stri
     let mut registry = Registry::with_prefix("toolbond");
     registry.register_with_unit("memory", "Memory in use", Unit::Bytes, held);
     registry.register("tools", "Tools by verdict", tools);
-    let help = "Tools whose server breaks their output schema";
-    registry.register("broken_output_schemas", help, broken);
+    let about = "Tools whose server breaks their output schema";
+    registry.register("broken_output_schemas", about, broken);
     registry.register("calls", "Calls of tools", calls);
     registry.register("validations", "Validations by outcome", validations);
     registry.register("fuel_steps", "Steps of validations", fuel);

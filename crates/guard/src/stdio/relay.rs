@@ -18,7 +18,7 @@ use crate::child::{Child, Launch, StartError, Watchdog};
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
-use crate::runtime::drive::{Driven, Transport, drive};
+use crate::runtime::drive::{Driven, LAST_CHECKS, Transport, drive, wait_until};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
@@ -42,9 +42,6 @@ pub enum End {
 /// How long a server may take for the last answers after the client closed its side.
 const LAST_ANSWERS: Duration = Duration::from_secs(600);
 
-/// How long the checks of messages that were read may take after that.
-const LAST_CHECKS: Duration = Duration::from_secs(30);
-
 /// How long a server may take to end after it closed its output.
 const ENDING: Duration = Duration::from_secs(1);
 
@@ -53,9 +50,6 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// How long the output of a server that has ended may stay silent: a child of it may keep it open.
 const SILENCE: Duration = Duration::from_millis(300);
-
-/// How often the end of a conversation is checked for.
-const POLL: Duration = Duration::from_millis(20);
 
 /// The bytes for a server that does not read, far beyond what clients may send ahead: answers of the guard itself.
 const FLOOD: usize = 8 << 20;
@@ -175,26 +169,12 @@ impl Relay {
         }
     }
 
-    /// Waits until `is_over`, at most for `limit`; whether it is over.
-    async fn wait_until(
-        self: &Arc<Self>,
-        limit: Duration,
-        is_over: impl Fn(&Conversation) -> bool,
-    ) -> bool {
-        let over = async {
-            while !drive(self, |conversation, _| is_over(conversation)) {
-                sleep(POLL).await;
-            }
-        };
-        timeout(limit, over).await.is_ok()
-    }
-
     /// Waits for the answers to a client that has closed its side.
     async fn finish_client(self: &Arc<Self>) {
-        self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
+        wait_until(self, LAST_CHECKS, Conversation::holds_nothing).await;
         drive(self, |it, _| it.on_client_end());
         self.stop_sending();
-        if !self.wait_until(LAST_ANSWERS, Conversation::is_idle).await {
+        if !wait_until(self, LAST_ANSWERS, Conversation::is_idle).await {
             let seconds = LAST_ANSWERS.as_secs();
             let reason = format!(
                 "the server did not answer within {seconds} seconds after the client closed its input"
@@ -210,7 +190,7 @@ impl Relay {
         if end == End::Server {
             self.finish_server(how, is_expected).await;
         } else {
-            self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
+            wait_until(self, LAST_CHECKS, Conversation::holds_nothing).await;
         }
         self.to_client.close();
         sleep(LAST_WORDS).await;
@@ -223,7 +203,7 @@ impl Relay {
             None => "the server closed its output before it answered".to_owned(),
         };
         drive(self, |it, _| it.fail_waiting_calls(&reason));
-        self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
+        wait_until(self, LAST_CHECKS, Conversation::holds_nothing).await;
         if !drive(self, |it, _| it.is_idle()) {
             let event = Event::warning(format!("server: {reason}"));
             self.server.report(event.or_unquoted("server: ended before it answered"));
