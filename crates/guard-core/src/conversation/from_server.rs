@@ -7,11 +7,10 @@ use bytestring::ByteString;
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::held::{Decision, Decisions};
-use super::job::JobKind;
-use super::job::JobOutcome;
+use super::job::{AnsweredCall, JobKind, JobOutcome};
 use super::link::{Link, Origin};
 use super::pending::{Pending, Purpose};
-use super::running::{AnswerPurpose, AnsweredCall, HeldAnswer, JobPurpose};
+use super::running::{AnswerPurpose, HeldAnswer, JobPurpose};
 use super::state::Conversation;
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::list::PageOutcome;

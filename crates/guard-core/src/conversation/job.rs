@@ -7,17 +7,31 @@ use bytestring::ByteString;
 use toolbond_contract::{Contract, Revision};
 use toolbond_targets::{UsedNames, View};
 
-use super::running::AnsweredCall;
 use crate::audience::Audience;
 use crate::contract::arguments::{ArgumentCheck, CheckedArguments, restore_bytes};
 use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
-use crate::contract::catalog::PageRequest;
+use crate::contract::catalog::{PageRequest, Tool};
 use crate::contract::list::{CheckedPage, PageCheck};
 use crate::contract::param_headers::ParamHeaders;
-use crate::contract::result::CheckedResult;
+use crate::contract::result::{CheckedResult, ResultCheck};
 use crate::environment::{Bundle, CallSpan};
 use crate::message::INLINE_BYTES;
 use crate::server::{Rules, Server};
+
+/// A call whose result is checked.
+#[derive(Clone, Debug)]
+pub(super) struct AnsweredCall {
+    pub(super) tool: Option<Tool>,
+    pub(super) revision: Revision,
+    pub(super) span: Option<CallSpan>,
+}
+
+impl AnsweredCall {
+    pub(super) fn check<'a>(&'a self, server: &'a Server, rules: &'a Rules) -> ResultCheck<'a> {
+        let Self { tool, revision, span } = self;
+        ResultCheck { server, rules, tool: tool.as_ref(), revision, span: span.as_ref() }
+    }
+}
 
 /// A job of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

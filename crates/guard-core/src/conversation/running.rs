@@ -3,17 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use toolbond_contract::Revision;
-
 use super::action::{AskId, StreamId, Ticket};
+use super::job::AnsweredCall;
 use super::waiting_call::WaitingCall;
 use crate::contract::catalog::{ListKey, Tool};
-use crate::contract::result::ResultCheck;
-use crate::environment::CallSpan;
 use crate::era::Defaults;
 use crate::json::edit::Span;
 use crate::message::{Envelope, Id};
-use crate::server::{Rules, Server};
 
 /// What a finished job was for.
 #[derive(Debug)]
@@ -49,21 +45,6 @@ pub(super) enum AnswerPurpose {
     Call(AnsweredCall),
     /// A request for a page of this tool list.
     List(ListKey),
-}
-
-/// A call whose result is checked.
-#[derive(Clone, Debug)]
-pub(super) struct AnsweredCall {
-    pub(super) tool: Option<Tool>,
-    pub(super) revision: Revision,
-    pub(super) span: Option<CallSpan>,
-}
-
-impl AnsweredCall {
-    pub(super) fn check<'a>(&'a self, server: &'a Server, rules: &'a Rules) -> ResultCheck<'a> {
-        let Self { tool, revision, span } = self;
-        ResultCheck { server, rules, tool: tool.as_ref(), revision, span: span.as_ref() }
-    }
 }
 
 #[derive(Debug)]
