@@ -7,14 +7,14 @@ use toolbond_contract::{ArgumentTerms, Contract, JudgedCall, Mode, Outcome, Revi
 use toolbond_schema::Instance;
 use toolbond_targets::View;
 
-use super::budget::{Budget, OutOfBudget, value_bytes};
+use super::budget::{Budget, OutOfBudget};
 use super::header_changes::{HeaderChange, header_changes};
 use super::param_headers::ParamHeaders;
 use super::view::{Unrestored, restore_arguments};
 use super::{refusal_text, unchecked};
 use crate::environment::{Check, Record};
 use crate::json::change::change_text;
-use crate::json::strict;
+use crate::json::strict::{self, value_bytes};
 use crate::message::INLINE_BYTES;
 use crate::server::{Rules, Server};
 use crate::settings::Settings;

@@ -1,7 +1,5 @@
 //! How much one check may cost.
 
-use serde_json::Value;
-
 /// The steps that checks of one message may take on the I/O thread: a fraction of a millisecond.
 const INLINE_FUEL: u64 = 20_000;
 
@@ -50,18 +48,9 @@ impl Budget {
     }
 }
 
-/// An upper bound of the bytes that `text` takes once parsed into a [`Value`].
-pub fn value_bytes(text: &str) -> usize {
-    // Vectors grow by doubling, so that the old and the new half are there at the same time.
-    const EACH: usize = 3 * size_of::<Value>() + 64;
-    let opens = |byte: &u8| matches!(byte, b',' | b'[' | b'{' | b':');
-    let values = 1 + text.bytes().filter(opens).count();
-    text.len().saturating_add(values.saturating_mul(EACH))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Budget, value_bytes};
+    use super::Budget;
 
     #[test]
     fn the_third_try_may_take_all_fuel() {
@@ -70,11 +59,5 @@ mod tests {
         assert!(second.fuel > first.fuel);
         let third = second.next().unwrap();
         assert!(third.fuel.is_none() && third.next().is_none());
-    }
-
-    #[test]
-    fn values_cost_more_than_their_text() {
-        assert!(value_bytes("[0,0]") > 3 * size_of::<serde_json::Value>());
-        assert!(value_bytes(&"a".repeat(1000)) < 2000);
     }
 }

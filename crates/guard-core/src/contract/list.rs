@@ -14,7 +14,6 @@ use toolbond_contract::{
 };
 use toolbond_targets::{Target, UsedNames, name_views};
 
-use super::budget::value_bytes;
 use super::catalog::{HeldOutput, Page, PageRequest, Tool};
 use super::view::{rename_view, view_tool};
 use crate::audience::Audience;
@@ -23,6 +22,7 @@ use crate::event::Event;
 use crate::json::edit::{EditError, Span, apply, patch_value};
 use crate::json::members::members;
 use crate::json::scan::elements;
+use crate::json::strict::value_bytes;
 use crate::learned::{Learned, Stamp};
 use crate::lock::lock;
 use crate::server::{Rules, Server};

@@ -9,13 +9,13 @@ use toolbond_contract::{
 };
 use toolbond_schema::Instance;
 
-use super::budget::{Budget, OutOfBudget, value_bytes};
+use super::budget::{Budget, OutOfBudget};
 use super::catalog::{HeldOutput, Tool};
 use super::shape::shape;
 use super::{refusal_text, unchecked};
 use crate::environment::{Check, Record};
 use crate::json::members::{case_variant, differs_in_case, members};
-use crate::json::strict;
+use crate::json::strict::{self, value_bytes};
 use crate::message::{INLINE_BYTES, Outline, RESULT_NAMES, created_tasks};
 use crate::server::{Rules, Server};
 

@@ -9,12 +9,13 @@ use toolbond_targets::{UsedNames, View};
 
 use crate::audience::Audience;
 use crate::contract::arguments::{ArgumentCheck, CheckedArguments, restore_bytes};
-use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
+use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::catalog::{PageRequest, Tool};
 use crate::contract::list::{CheckedPage, PageCheck};
 use crate::contract::param_headers::ParamHeaders;
 use crate::contract::result::{CheckedResult, ResultCheck};
 use crate::environment::{Bundle, CallSpan};
+use crate::json::strict::value_bytes;
 use crate::message::INLINE_BYTES;
 use crate::server::{Rules, Server};
 

@@ -36,6 +36,15 @@ pub fn parse_described(schema: &Value, text: &str) -> serde_json::Result<Value> 
     parse_as(Extent::Described(schema), text)
 }
 
+/// An upper bound of the bytes that `text` takes once parsed into a [`Value`].
+pub fn value_bytes(text: &str) -> usize {
+    // Vectors grow by doubling, so that the old and the new half are there at the same time.
+    const EACH: usize = 3 * size_of::<Value>() + 64;
+    let opens = |byte: &u8| matches!(byte, b',' | b'[' | b'{' | b':');
+    let values = 1 + text.bytes().filter(opens).count();
+    text.len().saturating_add(values.saturating_mul(EACH))
+}
+
 /// How much of a value is parsed.
 #[derive(Clone, Copy)]
 enum Extent<'a> {
@@ -149,7 +158,7 @@ impl<'de> Visitor<'de> for Extent<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{parse, value_bytes};
 
     #[test]
     fn parses_what_serde_json_parses() {
@@ -172,5 +181,11 @@ mod tests {
     fn refuses_a_duplicate_key() {
         let error = parse(r#"[{"a":{"b":1,"\u0062":1}}]"#).unwrap_err();
         assert!(error.to_string().starts_with("duplicate key `b` at line 1"), "{error}");
+    }
+
+    #[test]
+    fn values_cost_more_than_their_text() {
+        assert!(value_bytes("[0,0]") > 3 * size_of::<serde_json::Value>());
+        assert!(value_bytes(&"a".repeat(1000)) < 2000);
     }
 }

@@ -6,10 +6,9 @@ use toolbond_contract::{MARKER, Structured};
 use toolbond_schema::{Instance, View};
 
 use super::params::created_tasks;
-use crate::contract::budget::value_bytes;
 use crate::json::members::case_variant;
 use crate::json::scan::Scanner;
-use crate::json::strict;
+use crate::json::strict::{self, value_bytes};
 
 /// The members of a result that the guard reads.
 pub const RESULT_NAMES: [&str; 7] =

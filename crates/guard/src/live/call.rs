@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::list::{LiveServer, ToolsError, ask};
+use super::server::{CallError, LiveServer, ToolsError, ask};
 
 /// The most characters that are shown of a tool error.
 const MAX_SHOWN: usize = 200;
@@ -20,30 +20,6 @@ pub struct Calls {
     pub allows_writing: bool,
     /// How long each call may take.
     pub timeout: Duration,
-}
-
-/// Why a call has no result.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError {
-    /// The server does not list the tool.
-    #[error("the server does not list this tool")]
-    Unlisted,
-    /// The tool may change something.
-    #[error("the tool does not say `readOnlyHint: true`; `--yes` calls it")]
-    MayWrite,
-    /// The server did not answer.
-    #[error("no result within {0} s")]
-    Silent(u64),
-    /// The server cannot be reached, or it refused the call.
-    #[error("{0}")]
-    Refused(Box<ToolsError>),
-    /// The result is a tool error.
-    #[error("the tool failed: {0}")]
-    ToolError(String),
-    /// The result is still to come.
-    #[error("expected a final result, found `{0}`")]
-    NotFinal(String),
 }
 
 /// Makes `calls` one after the other, all or none of them allowed by what `list` says, and returns their results.

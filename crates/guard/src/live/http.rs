@@ -8,7 +8,8 @@ use hyper::{HeaderMap, Method};
 use serde_json::Value;
 
 use super::call::Calls;
-use super::list::{Listed, LiveServer, NATURAL, Opening, ToolsError, list};
+use super::list::{Listed, NATURAL, Opening, list};
+use super::server::{LiveServer, ToolsError};
 use crate::http::answer::read_answer;
 use crate::http::respond::full;
 use crate::http::{Client, HttpServer, UpstreamError, parse_upstream};

@@ -9,7 +9,8 @@ use tokio::process::{ChildStdin, ChildStdout};
 use toolbond_listen::Signals;
 
 use super::call::Calls;
-use super::list::{Listed, LiveServer, Opening, ToolsError, list};
+use super::list::{Listed, Opening, list};
+use super::server::{LiveServer, ToolsError};
 use crate::child::Child;
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};

@@ -6,7 +6,8 @@ use hyper::{HeaderMap, Method};
 use serde_json::json;
 
 use super::http::LiveHttp;
-use super::list::{LiveServer as _, Opening, ToolsError, open};
+use super::list::{Opening, open};
+use super::server::{LiveServer as _, ToolsError};
 use crate::http::HttpServer;
 use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};

@@ -8,8 +8,15 @@ use std::time::{Duration, Instant};
 
 use toolbond_guard_core::learned::Learned;
 
-use super::Forgotten;
 use super::content::{Content, Digest, MAX_FILE, VERSION};
+
+/// What was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Forgotten {
+    /// How many tools it was about; `None` if it could not be read.
+    pub tools: Option<usize>,
+}
 
 /// How long a guard waits for another one that writes.
 const WAIT: Duration = Duration::from_secs(1);

@@ -18,7 +18,7 @@ use toolbond_guard_core::lock::lock;
 use toolbond_guard_core::server::Server;
 
 use self::content::{Content, Digest};
-pub use self::disk::ResultsFileError;
+pub use self::disk::{Forgotten, ResultsFileError};
 pub use self::place::ResultsPlace;
 pub use self::server_digest::ServerDigest;
 use crate::server::GuardedServer;
@@ -143,14 +143,6 @@ impl ResultsFile {
     pub fn forget(path: &Path) -> Result<Option<Forgotten>, ResultsFileError> {
         disk::delete(path)
     }
-}
-
-/// What was deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Forgotten {
-    /// How many tools it was about; `None` if it could not be read.
-    pub tools: Option<usize>,
 }
 
 impl Shared {
