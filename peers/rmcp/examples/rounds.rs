@@ -5,7 +5,9 @@ use std::{env, error::Error, process::Stdio, time::Duration};
 
 use rmcp::{
     ClientLifecycleMode, ClientServiceExt as _, RoleClient,
-    model::{CallToolRequestParams, ClientConfig, Implementation, ProtocolVersion},
+    model::{
+        CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, ProtocolVersion,
+    },
     service::RunningService,
     transport::StreamableHttpClientTransport,
 };
@@ -15,6 +17,8 @@ use tokio::{
     time::timeout,
 };
 
+/// What to start or a URL; for each round, whether to list, and the tools to call.
+type Visit = (Vec<String>, Vec<(bool, Vec<String>)>);
 type Failure = Box<dyn Error + Send + Sync>;
 type Client = RunningService<RoleClient, ClientConfig>;
 
@@ -30,7 +34,7 @@ async fn connect(mode: &str, target: &[String]) -> Result<(Client, Option<Child>
         _ => ClientLifecycleMode::Initialize,
     };
     let name = env::var("CLIENT_NAME").unwrap_or_else(|_| "rmcp".to_owned());
-    let info = ClientConfig::new(Default::default(), Implementation::new(name, "1"));
+    let info = ClientConfig::new(ClientCapabilities::default(), Implementation::new(name, "1"));
     if target[0].starts_with("http:") {
         let transport = StreamableHttpClientTransport::from_uri(target[0].as_str());
         return Ok((info.serve_with_lifecycle(transport, lifecycle).await?, None));
@@ -66,10 +70,8 @@ async fn visit(mode: &str, target: &[String], rounds: Vec<(bool, Vec<String>)>) 
     };
     let mut seen = Vec::new();
     for (lists, names) in rounds {
-        let failed = match lists {
-            true => client.list_tools(None).await.map_err(Failure::from).err(),
-            false => None,
-        };
+        let failed =
+            if lists { client.list_tools(None).await.map_err(Failure::from).err() } else { None };
         let mut round = Vec::new();
         for name in names {
             round.push(match &failed {
@@ -94,7 +96,6 @@ async fn main() -> Result<(), Failure> {
     let [mode, visits] = words.as_slice() else {
         return Err("usage: rounds legacy|modern VISITS".into());
     };
-    type Visit = (Vec<String>, Vec<(bool, Vec<String>)>);
     for (target, rounds) in serde_json::from_str::<Vec<Visit>>(visits)? {
         println!("{}", visit(mode, &target, rounds).await);
     }

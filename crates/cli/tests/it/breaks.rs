@@ -112,7 +112,7 @@ impl Client {
             json!([target, rounds])
         });
         let mut command = peers::command(self.program);
-        command.arg(self.mode).arg(Value::from_iter(visits).to_string());
+        command.arg(self.mode).arg(visits.collect::<Value>().to_string());
         command.envs(called.map(|name| ("CLIENT_NAME", name)));
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

@@ -74,7 +74,7 @@ fn enforce_withholds_what_breaks_its_schema() {
 
 /// A server of 2025-11-25 with these tools, which answers the call of a tool with what `content` makes of the arguments.
 fn server(
-    tools: Vec<Value>,
+    tools: &[Value],
     content: impl Fn(&str, &Value) -> Value + Send + Sync + 'static,
 ) -> HttpServer {
     let list = json!({ "tools": tools });
@@ -166,7 +166,7 @@ fn a_schema_that_breaks_in_a_new_way_each_time_goes() {
         1 => json!({ format!("q{n}"): n }),
         _ => json!({ format!("p{n}"): { "deep": [n] } }),
     };
-    let server = server(vec![tool("shifty", &output)], move |_, arguments| {
+    let server = server(&[tool("shifty", &output)], move |_, arguments| {
         broken(usize::try_from(arguments["n"].as_u64().unwrap()).unwrap())
     });
     let guarded = Guarded::start(server.port, &Folder::new(), "test");
@@ -192,8 +192,8 @@ fn three_thousand_tools_that_break_take_a_line_each() {
     const TOOLS: usize = 3000;
     let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
     let name = |n: usize| format!("t{n}");
-    let tools = (0..TOOLS).map(|n| tool(&name(n), &output)).collect();
-    let server = server(tools, |name, _| json!({ "n": { "in": name } }));
+    let tools: Vec<_> = (0..TOOLS).map(|n| tool(&name(n), &output)).collect();
+    let server = server(&tools, |name, _| json!({ "n": { "in": name } }));
     let guarded = Guarded::start(server.port, &Folder::new(), "test");
     assert_eq!(guarded.list().len(), TOOLS);
     let before = guarded.peak();
@@ -225,15 +225,15 @@ fn huge_values_that_break_are_bounded() {
         }
     };
     let names = ["text", "many", "json", "wide"];
-    let tools = names.map(|name| tool(name, &output)).to_vec();
-    let server = server(tools, move |name, _| huge(name));
+    let tools = names.map(|name| tool(name, &output));
+    let server = server(&tools, move |name, _| huge(name));
     for client in ["test", "claude-ai"] {
         let guarded = Guarded::start(server.port, &Folder::new(), client);
         for round in 0..2 {
             guarded.list();
             for name in names {
                 let result = guarded.call(name, &json!({})).to_string();
-                assert!(result.len() > BYTES / 4 || round == 0, "{name}: {:.300}", result);
+                assert!(result.len() > BYTES / 4 || round == 0, "{name}: {result:.300}");
                 assert!(result.len() < 4 * BYTES, "{name}: {}", result.len());
             }
         }
@@ -248,8 +248,8 @@ fn huge_values_that_break_are_bounded() {
 fn two_guards_that_learn_at_the_same_time_remember_both() {
     const TOOLS: usize = 200;
     let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
-    let tools = (0..TOOLS).map(|n| tool(&format!("t{n}"), &output)).collect();
-    let server = server(tools, |name, _| json!({ "n": { "in": name } }));
+    let tools: Vec<_> = (0..TOOLS).map(|n| tool(&format!("t{n}"), &output)).collect();
+    let server = server(&tools, |name, _| json!({ "n": { "in": name } }));
     let folder = Folder::new();
     let guards = [0, 1].map(|_| Guarded::start(server.port, &folder, "test"));
     thread::scope(|scope| {
