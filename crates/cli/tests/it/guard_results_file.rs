@@ -122,9 +122,9 @@ fn servers_of_a_file_share_it_and_it_is_written_while_they_run() {
         };
         reply.result(request, &result)
     });
-    let port = upstream.port;
+    let origin = upstream.port;
     let text = format!(
-        "results-file = 'deep/results.json'\n[servers.a]\nurl = 'http://127.0.0.1:{port}/mcp?key=secret'\n"
+        "results-file = 'deep/results.json'\n[servers.a]\nurl = 'http://127.0.0.1:{origin}/mcp?key=secret'\n"
     );
     let guard = Configured::start(&text);
     let path = guard.port("/a/mcp");
@@ -140,7 +140,7 @@ fn servers_of_a_file_share_it_and_it_is_written_while_they_run() {
     assert!(!fs::read_to_string(&file).unwrap().contains("secret"));
     // Another guard, in front of the same server with another key.
     let mut command = plain(&["guard", "--listen", "127.0.0.1:0", "--results-file", &file]);
-    command.args(["--upstream", &format!("http://127.0.0.1:{port}/mcp?key=other")]);
+    command.args(["--upstream", &format!("http://127.0.0.1:{origin}/mcp?key=other")]);
     let (_guard, other) = Process::listening(command);
     let list = body(&ask(other, &mcp::post("/mcp", ""), &request(1, "tools/list")));
     let found = &list["result"]["tools"][0]["outputSchema"]["properties"]["n"]["type"];

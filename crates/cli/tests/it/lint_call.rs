@@ -21,7 +21,7 @@ fn server(tool: &Value, answers: &[Value], log: &str) -> String {
         };
         let read = format!("read -r l; printf '%s\\n' \"$l\" >> {log}; ");
         let greeted = if at == 1 { &read[..] } else { "" };
-        script.push_str(&format!("{greeted}{read}printf '%s\\n' '{answer}'; "));
+        script += &format!("{greeted}{read}printf '%s\\n' '{answer}'; ");
     }
     script + "cat > /dev/null"
 }
@@ -39,7 +39,7 @@ fn tool() -> Value {
     })
 }
 
-fn result(content: Value) -> Value {
+fn result(content: &Value) -> Value {
     json!({ "content": [{ "type": "text", "text": "{}" }], "structuredContent": content })
 }
 
@@ -60,7 +60,7 @@ fn lint(
 #[test]
 fn a_result_that_breaks_the_output_schema_is_a_finding() {
     let text_only = json!({ "content": [{ "type": "text", "text": "7" }] });
-    let answers = [result(json!({ "n": 7 })), result(json!({ "n": "7", "m": 1 })), text_only];
+    let answers = [result(&json!({ "n": 7 })), result(&json!({ "n": "7", "m": 1 })), text_only];
     let calls = ["--call", "count={}", "--call", r#"count={"a":"b=c"}"#, "--call", "count={}"];
     let (code, out, err, got) = lint(&tool(), &answers, &calls);
     assert_eq!((code, err.as_str()), (Some(1), ""), "{out}");
@@ -98,7 +98,7 @@ fn only_tools_that_read_are_called_without_yes() {
     {
         let mut tool = tool();
         tool["annotations"] = annotations;
-        let answers = [result(json!({ "n": "x" }))];
+        let answers = [result(&json!({ "n": "x" }))];
         let (code, out, err, got) = lint(&tool, &answers, &["--call", "count={}"]);
         assert_eq!((code, out.as_str()), (Some(2), ""));
         let expected = "`count`: the tool does not say `readOnlyHint: true`; `--yes` calls it";
@@ -151,7 +151,7 @@ fn a_server_that_ends_during_a_call_is_reported() {
 fn a_tool_without_output_schema_is_called_and_noted() {
     let mut tool = tool();
     tool.as_object_mut().unwrap().remove("outputSchema");
-    let (code, _, err, got) = lint(&tool, &[result(json!(1))], &["--call", "count={}"]);
+    let (code, _, err, got) = lint(&tool, &[result(&json!(1))], &["--call", "count={}"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(
         err.contains("--call count: the tool has no output schema that can be checked"),
@@ -166,7 +166,7 @@ fn servers_on_http_are_called() {
         let result = match request.message()["method"].as_str() {
             Some("initialize") => json!({ "protocolVersion": "2025-11-25", "capabilities": {} }),
             Some("tools/list") => json!({ "tools": [tool()] }),
-            Some("tools/call") => result(json!({ "n": null })),
+            Some("tools/call") => result(&json!({ "n": null })),
             _ => return reply.send("202 Accepted", "", ""),
         };
         reply.result(request, &result)

@@ -104,7 +104,8 @@ pub(crate) fn cells(server: &Server, pair: &Pair) -> Vec<Cell> {
         };
         add(table, &row, &|run| {
             let is_it = |call: &&Call| {
-                call.of.as_ref() == Some(&tool) && call.arguments.to_string() == arguments
+                let told = call.arguments.to_string();
+                call.of.as_ref() == Some(&tool) && told == arguments
             };
             match run.calls.iter().find(is_it) {
                 Some(call) if call.is_error => format!("✗ {}", code(&call.text)),
