@@ -1,6 +1,7 @@
 //! `toolbond lint --call`: calls of a live server, whose results are checked.
 
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use toolbond_harness::files::Folder;
 use toolbond_harness::http::HttpServer;
 use toolbond_harness::mcp::url;
@@ -21,7 +22,7 @@ fn server(tool: &Value, answers: &[Value], log: &str) -> String {
         };
         let read = format!("read -r l; printf '%s\\n' \"$l\" >> {log}; ");
         let greeted = if at == 1 { &read[..] } else { "" };
-        script += &format!("{greeted}{read}printf '%s\\n' '{answer}'; ");
+        let _ = write!(script, "{greeted}{read}printf '%s\\n' '{answer}'; ");
     }
     script + "cat > /dev/null"
 }
