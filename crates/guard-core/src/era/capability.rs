@@ -8,7 +8,7 @@ use crate::json::object::Object;
 /// The capabilities of clients that a request of a server may need, by the names that messages call them.
 const ASKS: [&str; 5] = ["elicitation", "elicitation.url", "sampling", "sampling.tools", "roots"];
 
-/// What a client said that it may be asked for: which of [`ASKS`].
+/// What a client said that it may be asked for: which of `ASKS`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asks([bool; 5]);
 
