@@ -1,5 +1,7 @@
 //! Clients and servers of the official SDKs and of `FastMCP`, with a guard between them and without:
 //! `data/pairs.json` says what comes of each pair.
+//!
+//! The guard leaves results as they are here: what it learned of one client would change what the next one sees.
 
 use serde_json::{Map, Value, json};
 use toolbond_harness::guard::in_front_of;
@@ -81,7 +83,7 @@ fn compare((client, program): (&str, &str), servers: &[(&str, [Vec<String>; 2])]
 /// A server as a command, without and with a guard.
 fn over_stdio((server, name): (&'static str, &str)) -> (&'static str, [Vec<String>; 2]) {
     let guard =
-        [program().to_str().unwrap(), "guard", "--results-file", "none", "--"].map(str::to_owned);
+        [program().to_str().unwrap(), "guard", "--results", "warn", "--"].map(str::to_owned);
     let words = peers::words(name);
     (server, [words.clone(), [&guard[..], &words].concat()])
 }
@@ -110,7 +112,7 @@ fn each_server_with_every_client_over_http() {
         let mut command = peers::command(name);
         command.arg("--http").args((name == "rmcp/bare").then_some("127.0.0.1:0"));
         let (process, port) = Process::listening(command);
-        let (guard, guarded) = in_front_of(port, &[]);
+        let (guard, guarded) = in_front_of(port, &["--results", "warn"]);
         ((server, [port, guarded].map(|port| vec![url(port)])), [process, guard])
     });
     let servers = running.each_ref().map(|(server, _)| server.clone());
