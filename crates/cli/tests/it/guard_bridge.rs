@@ -239,3 +239,20 @@ fn a_stream_of_2025_11_25_is_resumed_where_its_connection_broke() {
     assert!(resumed.contains("notifications/progress"), "{resumed}");
     assert!(resumed.contains(r#""waited":"#), "{resumed}");
 }
+
+/// A large answer is checked on a worker, and the server may end meanwhile.
+#[test]
+fn a_large_answer_arrives_though_the_server_ends_after_it() {
+    const SERVER: &str = r#"while read -r l; do
+        id=$(printf '%s' "$l" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
+        say() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+        case "$l" in
+        *'"initialize"'*) say '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
+        *'"tools/list"'*) say '{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}';;
+        *'"tools/call"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%0200000d"}]}}\n' "$id" 7; exit 3;;
+        esac; done"#;
+    let (_guard, port) = listening(&["--", "sh", "-c", SERVER]);
+    let head = open(port, "/mcp");
+    let answer = ask(port, &head, &call(2, "t", &json!({})));
+    assert!(answer.contains(&"0".repeat(199_999)), "{answer:.300}");
+}
