@@ -183,7 +183,7 @@ fn a_client_that_is_known_to_validate_and_lists_once_gets_everything() {
 }
 
 #[test]
-#[ignore = "long matrix: results"]
+#[ignore = "long matrix: cargo xtask test --all"]
 fn every_client_that_is_known_to_validate_and_lists_once_gets_everything() {
     CLIENTS.iter().for_each(Client::lists_once);
 }
@@ -196,7 +196,7 @@ fn a_client_that_validates_gets_what_its_server_sends() {
 }
 
 #[test]
-#[ignore = "long matrix: results"]
+#[ignore = "long matrix: cargo xtask test --all"]
 fn every_client_gets_what_its_server_sends() {
     let jobs: Vec<_> = CLIENTS
         .iter()

@@ -187,7 +187,7 @@ fn a_schema_that_breaks_in_a_new_way_each_time_goes() {
 }
 
 #[test]
-#[ignore = "long matrix: results"]
+#[ignore = "long matrix: cargo xtask test --all"]
 fn three_thousand_tools_that_break_take_a_line_each() {
     const TOOLS: usize = 3000;
     let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
@@ -211,7 +211,7 @@ fn three_thousand_tools_that_break_take_a_line_each() {
 }
 
 #[test]
-#[ignore = "long matrix: results"]
+#[ignore = "long matrix: cargo xtask test --all"]
 fn huge_values_that_break_are_bounded() {
     const BYTES: usize = 8 << 20;
     let output = json!({ "type": "object", "required": ["n"],

@@ -25,7 +25,7 @@ fn codex_gets_every_kind_of_result() {
 }
 
 #[test]
-#[ignore = "long matrix: hosts"]
+#[ignore = "long matrix: cargo xtask test --all"]
 fn every_host_and_every_server() {
     let servers = servers();
     let jobs: Vec<(&Host, &Server)> =
