@@ -105,6 +105,7 @@ mod finding;
 pub mod headers;
 mod json_type;
 mod judge;
+mod keyword;
 mod project;
 mod relax;
 mod repair;

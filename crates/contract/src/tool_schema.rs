@@ -8,6 +8,7 @@ use toolbond_schema::{Options, Schema, Verdict};
 use crate::{
     ContractError, ContractErrorKind, Side,
     json_type::{kind, show},
+    keyword::is_about_types,
 };
 
 /// What a schema of a tool describes.
@@ -191,52 +192,12 @@ fn write_as_object(schema: Value) -> Result<Value, ContractError> {
     }
 }
 
-/// Keywords other than `properties` that decide what the root allows. Beside one of them `type: "object"` would change
-/// the schema.
-const DECIDING: [&str; 34] = [
-    "type",
-    "$ref",
-    "$dynamicRef",
-    "$recursiveRef",
-    "oneOf",
-    "anyOf",
-    "allOf",
-    "not",
-    "if",
-    "const",
-    "enum",
-    // An author who writes one of these expects values other than objects.
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "unevaluatedItems",
-    "contains",
-    "minContains",
-    "maxContains",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "nullable",
-];
-
-/// Adds a missing root `type`.
+/// Adds a missing root `type`, unless it would change what the schema accepts.
 pub(crate) fn complete(role: Role, schema: &mut Map<String, Value>) {
     let is_object = match role {
         Role::Input => !schema.contains_key("type"),
         Role::Output => {
-            let is_decided = DECIDING.iter().any(|keyword| schema.contains_key(*keyword));
+            let is_decided = schema.keys().any(|keyword| is_about_types(keyword));
             schema.contains_key("properties") && !is_decided
         }
     };

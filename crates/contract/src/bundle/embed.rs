@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 use toolbond_schema::Dialect;
 
 use crate::json_type::kind;
+use crate::keyword::{silenced_by_ref, unknown_name};
 use crate::project::ProjectErrorKind;
-use crate::project::keyword::{ACTIVE_BESIDE_REF, unknown_name};
 
 use super::error::{BundleError, BundleErrorKind};
 use super::name::Names;
@@ -114,7 +114,7 @@ fn settle_reference(unit: &Unit<'_>, document: &mut Map<String, Value>) -> Strin
 
 /// Whether a keyword beside `$ref` must not have an effect.
 pub(super) fn is_silent(keyword: &str) -> bool {
-    ACTIVE_BESIDE_REF.contains(&keyword) || matches!(keyword, "else" | "then")
+    silenced_by_ref().any(|silenced| silenced == keyword)
 }
 
 /// Gives a document its URI.

@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use toolbond_schema::Subschemas;
-
-use crate::project::keyword;
+use crate::keyword;
 
 /// The most characters of a name, a number that makes it unique aside.
 const MAX_LENGTH: usize = 40;
@@ -37,26 +35,7 @@ impl Names {
 
 /// Whether some dialect, or an object of JavaScript, reads a member of this name in its own way.
 fn is_keyword(name: &str) -> bool {
-    keyword::ACTIVE_BESIDE_REF.contains(&name)
-        || Subschemas::under(name).is_some()
-        || matches!(
-            name,
-            "dependentRequired"
-                | "maxContains"
-                | "minContains"
-                | "default"
-                | "examples"
-                | "title"
-                | "description"
-                | "deprecated"
-                | "readOnly"
-                | "writeOnly"
-                | "contentEncoding"
-                | "contentMediaType"
-                | "__proto__"
-                | "constructor"
-                | "prototype"
-        )
+    keyword::is_known(name) || matches!(name, "__proto__" | "constructor" | "prototype")
 }
 
 /// The last part of `uri` that has letters or digits, without what follows a dot.

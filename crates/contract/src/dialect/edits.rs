@@ -3,31 +3,13 @@
 use serde_json::{Map, Value};
 use toolbond_schema::Dialect;
 
+use crate::keyword::{self, unknown_name};
 use crate::project::{
     ProjectError, ProjectErrorKind,
     edit::{Edit, Plan},
-    keyword::{ACTIVE_BESIDE_REF, unknown_name},
     schema_map::{Place, SchemaMap},
     uri,
 };
-
-/// Keywords of 2020-12 and of its readers that draft-07 and before do not know.
-const SINCE_2019_09: [&str; 14] = [
-    "$anchor",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$recursiveAnchor",
-    "$recursiveRef",
-    "$vocabulary",
-    "contentSchema",
-    "dependentRequired",
-    "dependentSchemas",
-    "maxContains",
-    "minContains",
-    "prefixItems",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];
 
 type Check = fn(&Value) -> bool;
 
@@ -155,9 +137,7 @@ impl Names<'_> {
         }
         let mut silent = self.silent(place, schema);
         if is_silenced(place) {
-            silent.extend(ACTIVE_BESIDE_REF);
-            silent.extend(SINCE_2019_09);
-            silent.extend(["else", "then"]);
+            silent.extend(keyword::silenced_by_ref());
         } else if place.dialect < Dialect::Draft202012 {
             convert_bounds(place.dialect, schema, &mut edit);
             convert_items(schema, &mut edit);
@@ -186,18 +166,7 @@ impl Names<'_> {
     /// Keywords that mean nothing in the dialect of a schema, and something in 2020-12.
     fn silent(&self, place: &Place<'_>, schema: &Map<String, Value>) -> Vec<&'static str> {
         let dialect = place.dialect;
-        let mut silent = Vec::new();
-        match dialect {
-            Dialect::Draft202012 => {}
-            Dialect::Draft201909 => silent.extend(["$dynamicAnchor", "$dynamicRef", "prefixItems"]),
-            _ => silent.extend(SINCE_2019_09),
-        }
-        if dialect <= Dialect::Draft6 {
-            silent.extend(["else", "if", "then"]);
-        }
-        if dialect == Dialect::Draft4 {
-            silent.extend(["$id", "const", "contains", "propertyNames"]);
-        }
+        let mut silent: Vec<_> = keyword::only_later_assert(dialect).collect();
         for (keyword, is_right, since) in ANNOTATIONS {
             if dialect < since && schema.get(keyword).is_some_and(|value| !is_right(value)) {
                 silent.push(keyword);

@@ -11,9 +11,9 @@ use toolbond_schema::Dialect;
 
 use super::edit::Edit;
 use super::inherited;
-use super::keyword;
 use super::projection::Formats;
 use super::schema_map::SchemaMap;
+use crate::keyword;
 
 /// The changes that keep a draft-07 reader from refusing what the schema's own dialect accepts.
 pub(crate) fn edits(map: &SchemaMap<'_>, formats: Formats) -> HashMap<usize, Edit> {
@@ -82,7 +82,7 @@ impl Reader<'_, '_> {
         let mut silent: Vec<&str> = Vec::new();
         silent.extend(keyword::ONLY_AJV_KNOWS);
         if ref_rules {
-            silent.extend(keyword::ACTIVE_BESIDE_REF);
+            silent.extend(keyword::active_beside_ref());
         } else {
             silent.extend(keyword::only_draft07_asserts(dialect));
             silent.push("id");

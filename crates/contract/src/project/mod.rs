@@ -70,7 +70,6 @@ pub(crate) mod error_text;
 mod fastmcp;
 mod form;
 mod inherited;
-pub(crate) mod keyword;
 pub(crate) mod marker;
 
 mod projection;

@@ -4,9 +4,9 @@ use toolbond_schema::Subschemas;
 
 use super::bounds;
 use super::error::ProjectError;
-use super::keyword;
 use super::schema_map::{Link, Pending, SchemaMap, Target};
 use super::uri;
+use crate::keyword;
 
 impl SchemaMap<'_> {
     /// Returns a reference in its absolute form, without its fragment.

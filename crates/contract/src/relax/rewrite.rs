@@ -7,8 +7,8 @@ use toolbond_schema::{Dialect, Subschemas};
 
 use super::step::{Kind, Loosening, Step};
 use crate::dialect::check_references;
+use crate::keyword::unknown_name;
 use crate::project::edit::{Edit, Plan, Rebuilt};
-use crate::project::keyword::unknown_name;
 use crate::project::schema_map::SchemaMap;
 use crate::project::{is_objects_only, uri};
 

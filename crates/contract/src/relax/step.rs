@@ -4,6 +4,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::Value;
 use toolbond_schema::Pointer;
 
+use crate::keyword::relaxable;
+
 /// A change of one schema inside the author's schema. It has a place in that schema and a kind, and nothing of any value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -84,45 +86,10 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Keyword(&'static str);
 
-/// The keywords that a relaxation may take away.
-const KEYWORDS: [&str; 31] = [
-    "anyOf",
-    "const",
-    "contains",
-    "contentEncoding",
-    "contentMediaType",
-    "dependencies",
-    "dependentRequired",
-    "enum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "if",
-    "maxContains",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "oneOf",
-    "pattern",
-    "propertyNames",
-    "required",
-    "type",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "uniqueItems",
-];
-
 impl Keyword {
     /// The keyword called `name`, if a relaxation may take it away.
     pub(super) fn named(name: &str) -> Option<Self> {
-        KEYWORDS.iter().find(|known| **known == name).map(|known| Self(known))
+        relaxable(name).map(Self)
     }
 
     /// The name.
