@@ -33,7 +33,7 @@ struct Xtask {
 #[derive(Subcommand)]
 enum Chore {
     Test(test::Test),
-    /// Check spelling, links between documents, and imports of the guard; a part of `test`
+    /// Check spelling, links between documents, and imports; a part of `test`
     Docs,
     /// Download what the tests need into `target/testkit`
     Setup,

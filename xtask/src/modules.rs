@@ -1,4 +1,4 @@
-//! The modules of the guard import each other in one direction only.
+//! The modules of each published crate import each other in one direction only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context as _, bail};
 
 use crate::known::{TABLE, known};
-use crate::workspace::{self, GUARD_CRATES};
+use crate::workspace;
 
 /// Which file or folder imports which, among those of one folder.
 type Imports = BTreeMap<String, BTreeSet<String>>;
@@ -41,14 +41,13 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The knots in the crates of the guard.
+/// The knots in the published crates.
 pub(crate) fn knots() -> anyhow::Result<Vec<Knot>> {
     let mut knots = Vec::new();
-    for name in GUARD_CRATES.iter().filter(|name| workspace::root().join(name).join("src").is_dir())
-    {
-        let sources = read(name)?;
+    for name in workspace::published_crates()? {
+        let sources = read(&name)?;
         for folder in sources.keys() {
-            let place = [&[(*name).to_owned(), "src".to_owned()], &folder[..]].concat().join("/");
+            let place = [&[name.clone(), "src".to_owned()], &folder[..]].concat().join("/");
             let imports = imports_in(&sources, folder);
             knots.extend(cycles(&imports).iter().map(|files| knot(&place, files, &imports)));
         }

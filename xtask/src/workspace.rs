@@ -8,8 +8,23 @@ use anyhow::Context as _;
 /// Folders that are not part of the repository.
 const SKIPPED: [&str; 6] = ["target", "node_modules", ".git", "__pycache__", "corpus", "artifacts"];
 
-/// The crates of the guard, whose structure is checked as far as they exist.
+/// The crates of the guard, whose functions and structs are measured as far as they exist.
 pub(crate) const GUARD_CRATES: [&str; 3] = ["crates/gateway", "crates/guard", "crates/guard-core"];
+
+/// The folders of the crates that are published.
+pub(crate) fn published_crates() -> anyhow::Result<Vec<String>> {
+    let mut crates = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).context("crates")? {
+        let entry = entry?;
+        let manifest = entry.path().join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).with_context(|| manifest.display().to_string())?;
+        if !text.lines().any(|line| line == "publish = false") {
+            crates.push(format!("crates/{}", entry.file_name().to_string_lossy()));
+        }
+    }
+    crates.sort_unstable();
+    Ok(crates)
+}
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {

@@ -35,7 +35,7 @@ const MAX_BOOLS: usize = 3;
 /// How many of the longest and slowest are printed.
 const SHOWN: usize = 10;
 
-/// Print the weight of the project: lines by folder, what is longest, knots of the guard, crates, build time
+/// Print the weight of the project: lines by folder, what is longest, knots, crates, build time
 #[derive(clap::Args)]
 pub(crate) struct Weigh {
     /// Only compare lines and crates with `xtask/weight.txt`, and functions and structs of the guard with
@@ -66,7 +66,7 @@ impl Weigh {
         print_parts("longest functions, without tests, by indentation", &lines.functions);
         print_parts("most parameters, in the guard", &lines.parameters);
         print_parts("most fields that are `bool`, in the guard", &lines.bools);
-        println!("\nfiles of the guard that import each other");
+        println!("\nfiles that import each other");
         for knot in modules::knots()? {
             println!("{}", knot.describe());
         }
