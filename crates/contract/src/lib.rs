@@ -126,8 +126,8 @@ pub use dialect::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool, to_
 pub use error::{ContractError, ContractErrorKind};
 pub use finding::{Action, Finding, Severity, Side};
 pub use judge::{
-    JudgeOptions, JudgedCall, JudgedTools, Mode, Outcome, Policy, RuleSelectionError, Selection,
-    UnknownName, find_rule, judge_tools, tool_error,
+    CallCheck, JudgeOptions, JudgedCall, JudgedTools, Mode, Outcome, Policy, RuleSelectionError,
+    Selection, UnknownName, find_rule, judge_tools, tool_error,
 };
 pub use project::{
     Form, Formats, MARKER, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked,

@@ -6,10 +6,10 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
-use toolbond_contract::{Action, Finding, Outcome, Revision, Side};
+use toolbond_contract::{Action, CallCheck, Finding, Revision};
 
 use crate::event::Event;
 use crate::learned::Learned;
@@ -65,16 +65,7 @@ pub enum Record<'a> {
     /// A tool whose server breaks its output schema, and what is known of that.
     BrokenOutput { tool: &'a str, learned: &'a Learned },
     /// A check of arguments or a result, as part of a span.
-    Check { tool: &'a str, check: Check, span: Option<&'a CallSpan> },
-}
-
-/// One check of the arguments or the result of a call.
-#[derive(Clone, Copy, Debug)]
-pub struct Check {
-    pub side: Side,
-    pub outcome: Outcome,
-    pub fuel: u64,
-    pub time: Duration,
+    Check { tool: &'a str, check: CallCheck, span: Option<&'a CallSpan> },
 }
 
 /// What clients get of a tool.
@@ -159,7 +150,7 @@ pub trait Span: Debug + Send + Sync {
     fn set_result(&self, text: &str);
 
     /// Adds what a check came to.
-    fn add_check(&self, check: &Check);
+    fn add_check(&self, check: &CallCheck);
 
     /// The result leaves.
     fn end_result(&self);

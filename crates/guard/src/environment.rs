@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::Value;
-use toolbond_contract::Finding;
+use toolbond_contract::{CallCheck, Finding};
 use toolbond_fetch::{PendingBundle, ToolBundles, explain};
 use toolbond_guard_core::environment::{
-    Bundle, CallSpan, CallStart, Check, Documents, Environment, Record, Span, TraceFields,
+    Bundle, CallSpan, CallStart, Documents, Environment, Record, Span, TraceFields,
 };
 use toolbond_guard_core::event::{Event, Listener};
 use toolbond_telemetry::{Role, Telemetry, TraceContext, Transport};
@@ -44,7 +44,7 @@ impl Environment for Surroundings {
     fn record(&self, record: &Record<'_>) {
         self.status.record(record);
         if let (Some(telemetry), Record::Check { tool, check, span }) = (&self.telemetry, record) {
-            telemetry.count_check(Some(&self.name), tool, &exported(check));
+            telemetry.count_check(Some(&self.name), tool, check);
             if let Some(span) = span {
                 span.add_check(check);
             }
@@ -88,11 +88,6 @@ impl Environment for Surroundings {
             )
         });
     }
-}
-
-fn exported(check: &Check) -> toolbond_telemetry::Check {
-    let Check { side, outcome, fuel, time } = *check;
-    toolbond_telemetry::Check { side, outcome, fuel, time }
 }
 
 /// A span that is exported.
@@ -141,8 +136,8 @@ impl Span for ExportedSpan {
         self.0.set_result(text);
     }
 
-    fn add_check(&self, check: &Check) {
-        self.0.add_check(&exported(check));
+    fn add_check(&self, check: &CallCheck) {
+        self.0.add_check(check);
     }
 
     fn end_result(&self) {

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::Serialize;
-use toolbond_contract::{Finding, Outcome, Revision, Side};
-use toolbond_guard_core::environment::{Check, Record, ToolStatus};
+use toolbond_contract::{CallCheck, Finding, Outcome, Revision, Side};
+use toolbond_guard_core::environment::{Record, ToolStatus};
 
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::lock::lock;
@@ -169,7 +169,7 @@ impl Status {
     }
 
     /// Records a validation.
-    fn record_check(&self, tool: &str, check: &Check) {
+    fn record_check(&self, tool: &str, check: &CallCheck) {
         let mut all = lock(&self.0);
         let entry = all.tool_mut(tool);
         let checks =
@@ -207,7 +207,7 @@ impl Snapshot {
         }
     }
 
-    fn add_slow(&mut self, tool: &str, check: &Check) {
+    fn add_slow(&mut self, tool: &str, check: &CallCheck) {
         let is_full = self.slowest.len() >= SLOWEST;
         if is_full && self.slowest.last().is_some_and(|last| last.time >= check.time) {
             return;
@@ -225,9 +225,9 @@ impl Snapshot {
 mod tests {
     use std::time::Duration;
 
-    use toolbond_contract::{Outcome, Revision, Side};
+    use toolbond_contract::{CallCheck, Outcome, Revision, Side};
 
-    use super::{Check, MAX_TOOLS, OTHER, SLOWEST, Status};
+    use super::{MAX_TOOLS, OTHER, SLOWEST, Status};
 
     #[test]
     fn keeps_a_bounded_number_of_everything() {
@@ -236,7 +236,7 @@ mod tests {
             let tool = format!("tool{n}");
             status.record_call(&tool, &Revision::from(format!("r{n}").as_str()));
             let time = Duration::from_micros(n as u64);
-            let check = Check { side: Side::Result, outcome: Outcome::Valid, fuel: 1, time };
+            let check = CallCheck { side: Side::Result, outcome: Outcome::Valid, fuel: 1, time };
             status.record_check(&tool, &check);
         }
         status.record_call(&"x".repeat(10_000), &Revision::V2025_11_25);

@@ -1,5 +1,7 @@
 //! The names of attributes.
 
+use toolbond_contract::{CallCheck, Outcome, Side};
+
 /// Of the semantic conventions for MCP.
 pub(crate) const METHOD: &str = "mcp.method.name";
 pub(crate) const REVISION: &str = "mcp.protocol.version";
@@ -45,5 +47,21 @@ pub(crate) fn shorten(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+/// The value for what was checked.
+pub(crate) fn side(check: &CallCheck) -> &'static str {
+    if check.side == Side::Result { "result" } else { "arguments" }
+}
+
+/// The value for what a check found.
+pub(crate) fn verdict(check: &CallCheck) -> &'static str {
+    match check.outcome {
+        Outcome::Valid => "valid",
+        Outcome::Repaired => "repaired",
+        Outcome::Invalid => "invalid",
+        Outcome::Unfinished => "unfinished",
+        _ => "unchecked",
     }
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Histogram, Meter};
+use toolbond_contract::CallCheck;
 
 use crate::attribute;
 use crate::queue::Queue;
-use crate::span::{Check, Role};
+use crate::span::Role;
 
 /// The buckets that the semantic conventions ask for, in seconds.
 const BUCKETS: [f64; 14] =
@@ -52,16 +53,16 @@ impl Instruments {
         duration.record(time.as_secs_f64(), attributes);
     }
 
-    pub(crate) fn record_check(&self, server: Option<&str>, tool: &str, check: &Check) {
+    pub(crate) fn record_check(&self, server: Option<&str>, tool: &str, check: &CallCheck) {
         let mut attributes = vec![
-            KeyValue::new(attribute::SIDE, check.side()),
+            KeyValue::new(attribute::SIDE, attribute::side(check)),
             KeyValue::new(attribute::TOOL, attribute::shorten(tool, attribute::MAX_NAME)),
         ];
         if let Some(server) = server {
             attributes.push(KeyValue::new(attribute::SERVER, server.to_owned()));
         }
         self.fuel.add(check.fuel, &attributes);
-        attributes.push(KeyValue::new(attribute::VERDICT, check.verdict()));
+        attributes.push(KeyValue::new(attribute::VERDICT, attribute::verdict(check)));
         self.validations.add(1, &attributes);
     }
 }

@@ -23,5 +23,5 @@ pub use context::{Fields, TRACEPARENT, TRACESTATE, TraceContext};
 pub use log::Record;
 pub use opentelemetry;
 pub use redact::{MAX_VALUE, exported_value};
-pub use span::{CallSpan, CallStart, Check, Role, Transport};
+pub use span::{CallSpan, CallStart, Role, Transport};
 pub use telemetry::{FLUSH, Report, Telemetry};

@@ -1,11 +1,11 @@
 //! The span of one call.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use opentelemetry::trace::{SpanKind, Status, TraceContextExt as _, Tracer as _};
 use opentelemetry::{Array, Context, ContextGuard, KeyValue, StringValue, Value};
-use toolbond_contract::{Finding, Outcome, Revision, Side};
+use toolbond_contract::{CallCheck, Finding, Revision};
 
 use crate::attribute::{self, MAX_MESSAGE, MAX_NAME, shorten};
 use crate::context::{Fields, TraceContext};
@@ -54,35 +54,6 @@ pub struct CallStart<'a> {
     pub session: Option<&'a str>,
     /// What carries its messages.
     pub transport: Option<Transport>,
-}
-
-/// One check of the arguments or the result of a call.
-#[derive(Clone, Copy, Debug)]
-pub struct Check {
-    /// Arguments or result.
-    pub side: Side,
-    /// What it found.
-    pub outcome: Outcome,
-    /// The fuel that it took.
-    pub fuel: u64,
-    /// The time that it took.
-    pub time: Duration,
-}
-
-impl Check {
-    pub(crate) fn side(&self) -> &'static str {
-        if self.side == Side::Result { "result" } else { "arguments" }
-    }
-
-    pub(crate) fn verdict(&self) -> &'static str {
-        match self.outcome {
-            Outcome::Valid => "valid",
-            Outcome::Repaired => "repaired",
-            Outcome::Invalid => "invalid",
-            Outcome::Unfinished => "unfinished",
-            _ => "unchecked",
-        }
-    }
 }
 
 /// The span of one call. Clones are the same span, which ends once: with the first `end_…`, or as cancelled when the
@@ -212,12 +183,12 @@ impl CallSpan {
     }
 
     /// Adds what a check came to.
-    pub fn add_check(&self, check: &Check) {
-        let side = check.side();
+    pub fn add_check(&self, check: &CallCheck) {
+        let side = attribute::side(check);
         let name = |what: &str| format!("toolbond.{side}.{what}");
         let fuel = i64::try_from(check.fuel).unwrap_or(i64::MAX);
         self.0.state().own.extend([
-            KeyValue::new(name("verdict"), check.verdict()),
+            KeyValue::new(name("verdict"), attribute::verdict(check)),
             KeyValue::new(name("fuel"), fuel),
             KeyValue::new(name("seconds"), check.time.as_secs_f64()),
         ]);

@@ -17,6 +17,7 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{self, BatchSpanProcessor, SdkTracerProvider};
 use tokio::runtime::{Builder, Runtime};
+use toolbond_contract::CallCheck;
 use toolbond_fetch::error_chain;
 
 use crate::client::Client;
@@ -24,7 +25,7 @@ use crate::environment::{Environment, Signal};
 use crate::failures::Failures;
 use crate::instruments::{Instruments, observe_dropped};
 use crate::queue::{Bounded, Leaving, Queue};
-use crate::span::{CallSpan, CallStart, Check};
+use crate::span::{CallSpan, CallStart};
 
 /// Takes a line that says what is wrong with exporting.
 pub type Report = Arc<dyn Fn(String) + Send + Sync>;
@@ -175,7 +176,7 @@ impl Telemetry {
     }
 
     /// Counts a check of the arguments or the result of a call of `tool`.
-    pub fn count_check(&self, server: Option<&str>, tool: &str, check: &Check) {
+    pub fn count_check(&self, server: Option<&str>, tool: &str, check: &CallCheck) {
         if let Some(instruments) = self.instruments() {
             instruments.record_check(server, tool, check);
         }

@@ -1,5 +1,7 @@
 //! The arguments or the result of a call after judgement.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 use toolbond_schema::{Measured, Unfinished, Verdict};
 
@@ -113,6 +115,19 @@ pub enum Outcome {
     Invalid,
     /// A limit ended the check. Never treat this as valid.
     Unfinished,
+}
+
+/// One check of the arguments or the result of a call, for those who count.
+#[derive(Clone, Copy, Debug)]
+pub struct CallCheck {
+    /// What was checked.
+    pub side: Side,
+    /// What the check found.
+    pub outcome: Outcome,
+    /// The fuel that it took.
+    pub fuel: u64,
+    /// The time that it took.
+    pub time: Duration,
 }
 
 /// Makes a result with `isError: true` and `text` for the model to act on.

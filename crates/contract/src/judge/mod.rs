@@ -11,7 +11,7 @@ mod selection;
 mod settle;
 mod tool;
 
-pub use call::{JudgedCall, Outcome, tool_error};
+pub use call::{CallCheck, JudgedCall, Outcome, tool_error};
 pub use list::{JudgedTools, judge_tools};
 pub use options::{JudgeOptions, Mode, Policy, UnknownName};
 pub use selection::{RuleSelectionError, Selection, find_rule};

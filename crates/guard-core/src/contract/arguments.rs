@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use crate::environment::CallSpan;
-use toolbond_contract::{ArgumentTerms, Contract, JudgedCall, Mode, Outcome, Revision, Side};
+use toolbond_contract::{
+    ArgumentTerms, CallCheck, Contract, JudgedCall, Mode, Outcome, Revision, Side,
+};
 use toolbond_schema::Instance;
 use toolbond_targets::View;
 
@@ -12,7 +14,7 @@ use super::header_changes::{HeaderChange, header_changes};
 use super::param_headers::ParamHeaders;
 use super::view::{Unrestored, restore_arguments};
 use super::{refusal_text, unchecked};
-use crate::environment::{Check, Record};
+use crate::environment::Record;
 use crate::json::change::change_text;
 use crate::json::strict::{self, value_bytes};
 use crate::message::INLINE_BYTES;
@@ -239,7 +241,7 @@ impl ArgumentCheck<'_> {
     fn record(self, outcome: Outcome, fuel: u64, start: Instant) {
         let environment = self.server.environment();
         let time = environment.now().saturating_duration_since(start);
-        let check = Check { side: Side::Arguments, outcome, fuel, time };
+        let check = CallCheck { side: Side::Arguments, outcome, fuel, time };
         environment.record(&Record::Check { tool: self.contract.name(), check, span: self.span });
     }
 }

@@ -5,7 +5,8 @@ use std::time::Instant;
 use crate::environment::CallSpan;
 use serde_json::Value;
 use toolbond_contract::{
-    Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured, rule,
+    CallCheck, Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured,
+    rule,
 };
 use toolbond_schema::Instance;
 
@@ -13,7 +14,7 @@ use super::budget::{Budget, OutOfBudget};
 use super::catalog::{HeldOutput, Tool};
 use super::shape::shape;
 use super::{refusal_text, unchecked};
-use crate::environment::{Check, Record};
+use crate::environment::Record;
 use crate::json::members::{case_variant, differs_in_case, members};
 use crate::json::strict::{self, value_bytes};
 use crate::message::{INLINE_BYTES, Outline, RESULT_NAMES, created_tasks};
@@ -208,7 +209,7 @@ impl ResultCheck<'_> {
     fn record(self, tool: &str, outcome: Outcome, fuel: u64, start: Instant) {
         let environment = self.server.environment();
         let time = environment.now().saturating_duration_since(start);
-        let check = Check { side: Side::Result, outcome, fuel, time };
+        let check = CallCheck { side: Side::Result, outcome, fuel, time };
         environment.record(&Record::Check { tool, check, span: self.span });
     }
 

@@ -11,10 +11,9 @@ use rmcp::{
     model::{CallToolResponse, RequestMetaObject},
     service::RequestContext,
 };
-use toolbond_contract::{Finding, Outcome, Revision, Side};
+use toolbond_contract::{CallCheck, Finding, Outcome, Revision, Side};
 use toolbond_telemetry::{
-    CallSpan, CallStart, Check, Record, Role, TRACEPARENT, TRACESTATE, Telemetry, TraceContext,
-    Transport,
+    CallSpan, CallStart, Record, Role, TRACEPARENT, TRACESTATE, Telemetry, TraceContext, Transport,
 };
 
 use crate::protocol::request_revision;
@@ -61,7 +60,7 @@ fn current(work: impl FnOnce(&CallSpan)) {
 }
 
 pub(crate) fn add_check(side: Side, outcome: Outcome, fuel: u64, timer: Timer) {
-    let check = Check { side, outcome, fuel, time: timer.0.elapsed() };
+    let check = CallCheck { side, outcome, fuel, time: timer.0.elapsed() };
     current(|span| span.add_check(&check));
 }
 
