@@ -1,6 +1,7 @@
 //! `arguments-enum-spelling`.
 
-use super::{Change, Repair, Wrong};
+use super::change::Change;
+use super::repair::{Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {

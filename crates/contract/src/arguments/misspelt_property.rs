@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Change, Repair, Wrong};
+use super::change::Change;
+use super::repair::{Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {

@@ -11,6 +11,8 @@ mod misspelt_property;
 pub(crate) mod null_property;
 pub(crate) mod number_text;
 pub(crate) mod place;
+mod repair;
+mod repairs;
 mod single_value;
 mod terms;
 #[cfg(test)]
@@ -19,87 +21,22 @@ pub(crate) mod text;
 mod undeclared_property;
 
 use std::cell::Cell;
-use std::collections::HashSet;
 
 use serde_json::Value;
 use toolbond_schema::{Measured, Pointer, Schema, Unfinished, Verdict, Violation, Violations};
 
 pub use self::change::{ArgumentChange, Change};
 use self::place::Place;
+pub(crate) use self::repair::{Repair, Wrong};
+pub(crate) use self::repairs::REPAIRS;
 pub use self::terms::{ArgumentTerms, Repairs};
-use self::text::Parsed;
 pub use self::text::{large_integers, read_json_text};
-use crate::Rule;
-
-/// One way to repair a wrong value.
-pub(crate) struct Repair {
-    pub(crate) rule: &'static Rule,
-    /// The changes that may be what was meant.
-    pub(crate) find: fn(&Wrong<'_>) -> Vec<Change>,
-    /// Whether it is on without being asked for.
-    pub(crate) is_default: bool,
-    /// Whether it applies only where no other repair does.
-    pub(crate) is_last_resort: bool,
-    /// What it did, for the finding.
-    pub(crate) done: &'static str,
-}
-
-/// All repairs.
-pub(crate) static REPAIRS: &[Repair] = &[
-    json_text::REPAIR,
-    number_text::REPAIR,
-    boolean_text::REPAIR,
-    null_property::REPAIR,
-    single_value::REPAIR,
-    enum_spelling::REPAIR,
-    misspelt_property::REPAIR,
-    undeclared_property::REPAIR,
-];
 
 /// The most rounds: in each, every place that the violations name can be repaired.
 const MAX_ROUNDS: usize = 64;
 
 /// The most changes in one call.
 const MAX_CHANGES: usize = 1000;
-
-/// A value that breaks its schema.
-pub(crate) struct Wrong<'a> {
-    pub(crate) place: Place<'a>,
-    /// Whether the schema refuses names of properties here.
-    pub(crate) refuses_names: bool,
-    /// Whether a required property is missing here.
-    pub(crate) misses_names: bool,
-    /// The steps that are left for finding a repair; `None` if there were too few.
-    left: Cell<Option<u64>>,
-}
-
-impl Wrong<'_> {
-    /// What the value stands for, if it is JSON text where the schema takes no strings.
-    pub(crate) fn parsed(&self) -> Option<Parsed> {
-        let text = self.place.value.as_str()?;
-        if self.place.allows_own_type() { None } else { text::parse(text) }
-    }
-
-    /// Takes `steps`; whether there were as many left.
-    pub(crate) fn pay(&self, steps: usize) -> bool {
-        self.left.set(self.left.get().and_then(|left| left.checked_sub(steps as u64)));
-        self.left.get().is_some()
-    }
-
-    /// The properties that are not declared, where a name is wrong or missing.
-    pub(crate) fn undeclared(&self) -> Option<Vec<&str>> {
-        let members = self.place.value.as_object()?;
-        if !(self.refuses_names || self.misses_names) || self.place.has_patterns() {
-            return None;
-        }
-        let declared: HashSet<_> = self.place.declared().collect();
-        if !self.pay(members.len() + declared.len()) {
-            return None;
-        }
-        let names = members.keys().map(String::as_str);
-        Some(names.filter(|name| !declared.contains(name)).collect())
-    }
-}
 
 /// Arguments that [`Mode::Repair`](crate::Mode::Repair) made valid.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! `arguments-null-property`.
 
-use super::{Change, Repair, Wrong};
+use super::change::Change;
+use super::repair::{Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {

@@ -1,7 +1,8 @@
 //! `arguments-number-text`.
 
+use super::change::Change;
+use super::repair::{Repair, Wrong};
 use super::text::Parsed;
-use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {

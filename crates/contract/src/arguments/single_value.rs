@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Change, Repair, Wrong};
+use super::change::Change;
+use super::repair::{Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {

@@ -1,6 +1,7 @@
 //! Which repairs apply.
 
-use super::{REPAIRS, Repair};
+use super::repair::Repair;
+use super::repairs::REPAIRS;
 use crate::{Mode, UnknownName};
 
 /// How the arguments of a call are judged. A [`Mode`] is enough where the repairs are the default ones.

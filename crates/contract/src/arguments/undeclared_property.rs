@@ -1,7 +1,8 @@
 //! `arguments-undeclared-property`.
 
+use super::change::Change;
 use super::misspelt_property::is_like;
-use super::{Change, Repair, Wrong};
+use super::repair::{Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {

@@ -5,7 +5,7 @@ use toolbond_schema::{Pointer, metaschemas};
 
 use crate::project::uri;
 
-use super::Document;
+use super::document::Document;
 use super::error::{BundleError, BundleErrorKind};
 use super::search::Search;
 use super::unit::{Unit, absolute};

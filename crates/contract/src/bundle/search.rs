@@ -8,9 +8,9 @@ use toolbond_schema::{Dialect, Pointer};
 use crate::project::schema_map::{Link, SchemaMap, Target};
 use crate::project::uri;
 
+use super::document::{Document, MAX_BYTES, MAX_DOCUMENTS, Missing};
 use super::error::{BundleError, BundleErrorKind};
 use super::unit::{Reader, Unit, absolute};
-use super::{Document, MAX_BYTES, MAX_DOCUMENTS, Missing};
 
 /// The documents that a schema leads to, and its references to them.
 pub(super) struct Search<'a> {

@@ -7,7 +7,7 @@ use crate::project::bounds;
 use crate::project::schema_map::{Keywords, Reading, SchemaMap, Target};
 use crate::project::uri;
 
-use super::error::BundleError;
+use super::error::{BundleError, BundleErrorKind};
 
 /// Levels of a bundle around an embedded document.
 const LEVELS_AROUND: usize = 2;
@@ -50,7 +50,7 @@ impl<'a> Unit<'a> {
         self.dialect() <= Dialect::Draft7 && self.value.get("$ref").is_some_and(Value::is_string)
     }
 
-    pub(super) fn error(&self, link: usize, kind: super::BundleErrorKind) -> BundleError {
+    pub(super) fn error(&self, link: usize, kind: BundleErrorKind) -> BundleError {
         let link = &self.map.links[link];
         let pointer = format!("{}/{}", self.map.places[link.holder].pointer, link.keyword);
         BundleError::new(self.uri.as_deref(), pointer.as_str(), kind)
@@ -99,7 +99,7 @@ impl Reader {
 /// Normalizes the URI of a document.
 pub(super) fn absolute(uri: &str) -> Result<String, BundleError> {
     uri::absolute(uri).ok_or_else(|| {
-        let kind = super::BundleErrorKind::InvalidUri { uri: uri.to_owned() };
+        let kind = BundleErrorKind::InvalidUri { uri: uri.to_owned() };
         BundleError::new(None, "", kind)
     })
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 use toolbond_schema::Dialect;
 
-use super::{oldest, to_2020_12};
+use super::convert::{oldest, to_2020_12};
 use crate::{
     Action, Finding, Pointer, Role, Severity,
     project::{ProjectError, bounds, marker},

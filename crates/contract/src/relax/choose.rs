@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 use toolbond_schema::{Dialect, Pointer, Violation};
 
-use super::MAX_STEPS;
 use super::polarity::{Edge, Graph, ends};
 use super::rewrite::Rewritten;
-use super::step::{Keyword, Kind, Loosening, Step};
+use super::step::{Keyword, Kind, Loosening, MAX_STEPS, Step};
 use crate::project::schema_map::SchemaMap;
 
 /// The most schemas that are looked at to find out which apply to one value.

@@ -6,6 +6,9 @@ use toolbond_schema::Pointer;
 
 use crate::keyword::relaxable;
 
+/// The most steps of a relaxation. A schema that needs more says little about its results.
+pub const MAX_STEPS: usize = 64;
+
 /// A change of one schema inside the author's schema. It has a place in that schema and a kind, and nothing of any value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

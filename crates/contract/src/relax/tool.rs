@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{Relaxation, map};
+use super::relaxation::{Relaxation, map};
 use crate::project::marker;
 
 /// The key of the marker in `_meta` of a tool whose output schema is not its author's.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolbond_schema::Dialect;
 
-use super::{At, Found, Idiom, Node};
+use super::idiom::{At, Found, Idiom, Node};
 use crate::declare_rule;
 
 declare_rule! {

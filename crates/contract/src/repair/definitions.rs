@@ -3,7 +3,8 @@
 use serde_json::Value;
 use toolbond_schema::Dialect;
 
-use super::{At, Found, Idiom, Node, redirect::REFERENCES};
+use super::idiom::{At, Found, Idiom, Node};
+use super::redirect::REFERENCES;
 use crate::{
     declare_rule,
     subschemas::{DEEPEST, each, own_dialect},

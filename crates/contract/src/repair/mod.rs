@@ -1,6 +1,6 @@
 //! Repairs: idioms of older drafts and of serialisers, rewritten in the dialect of the schema.
 //!
-//! An [`Idiom`] is a rule with a function that finds violations and a function that rewrites them without changing what
+//! An [idiom](Idiom) is a rule with a function that finds violations and a function that rewrites them without changing what
 //! the author meant. A *fatal* idiom breaks the metaschema of the dialect. Any other idiom is legal, but some validators
 //! ignore it.
 
@@ -9,6 +9,7 @@ mod definitions;
 mod dependencies;
 mod empty_array;
 mod exclusive_bound;
+mod idiom;
 mod null_keyword;
 mod nullable;
 mod property_required;
@@ -17,52 +18,15 @@ mod root;
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolbond_schema::{Dialect, Pointer};
 
+pub(crate) use self::idiom::Extent;
+use self::idiom::{Idiom, Node};
 use crate::{
-    Finding, Rule, Severity, Side,
+    Finding, Side,
     subschemas::{DEEPEST, Path, each, each_mut, own_dialect},
 };
-
-/// An object that is a schema.
-type Node = Map<String, Value>;
-
-/// Receives the place of a violation below a schema object, as the tokens of a pointer, and a message.
-type Found<'a> = &'a mut dyn FnMut(&[&str], String);
-
-/// An idiom: its rule, and how to find and rewrite it in one schema object. Schemas inside that object are visited
-/// separately.
-pub(crate) struct Idiom {
-    /// The rule that it breaks.
-    pub(crate) rule: &'static Rule,
-    /// Reports each violation.
-    find: fn(&Node, Dialect, Found<'_>),
-    /// Rewrites what `find` found.
-    fix: fn(&mut Node, Dialect),
-    /// The schemas to search.
-    at: At,
-}
-
-/// The schemas in which to search for an idiom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
-    Anywhere,
-    Root,
-    /// Anywhere except the root of an input schema, which [`root`] checks.
-    BelowInputRoot,
-}
-
-/// Which idioms are rewritten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// All.
-    All,
-    /// Fatal idioms, which keep the schema from being admitted.
-    Fatal,
-    /// Legal idioms.
-    Legal,
-}
 
 /// All idioms, in the order in which they are rewritten.
 pub(crate) static IDIOMS: [Idiom; 8] = [
@@ -75,22 +39,6 @@ pub(crate) static IDIOMS: [Idiom; 8] = [
     nullable::IDIOM,
     definitions::IDIOM,
 ];
-
-impl Idiom {
-    /// Whether it keeps a schema from being admitted.
-    fn is_fatal(&self) -> bool {
-        self.rule.severity == Severity::Error
-    }
-
-    /// Whether to search for it in a schema `depth` steps below the root of `side`.
-    fn applies(&self, side: Side, depth: usize) -> bool {
-        match self.at {
-            At::Anywhere => true,
-            At::Root => depth == 0,
-            At::BelowInputRoot => depth > 0 || side != Side::Input,
-        }
-    }
-}
 
 /// The limit on findings of one idiom in one schema. The last finding counts the rest.
 const REPORTED: usize = 16;

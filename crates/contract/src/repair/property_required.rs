@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use toolbond_schema::Dialect;
 
-use super::{At, Found, Idiom, Node};
+use super::idiom::{At, Found, Idiom, Node};
 use crate::declare_rule;
 
 declare_rule! {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::Node;
+use super::idiom::Node;
 use crate::subschemas::{DEEPEST, each_mut};
 
 /// The keywords that hold references.

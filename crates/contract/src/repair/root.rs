@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use toolbond_schema::Pointer;
 
-use super::{Extent, nullable::NULLABLE};
+use super::idiom::Extent;
+use super::nullable::NULLABLE;
 use crate::{
     Finding, Side,
     json_type::{kind, show},
