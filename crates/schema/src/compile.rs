@@ -8,8 +8,9 @@ use crate::{
     Dialect, Options, Pointer, SchemaError, SchemaErrorKind,
     admission::{Admitted, Documents},
     engine::{HardPattern, MeteredJson, Validator, burn, hard_pattern_keyword, run_freely},
-    explain::{Explainer, shorten},
+    explain::Explainer,
     source::Source,
+    text::shorten,
 };
 
 /// The engine compiles this many references inside of each other before it queues them.

@@ -1,6 +1,6 @@
 //! Why a schema is not admitted.
 
-use crate::{Dialect, Pointer, explain::shorten};
+use crate::{Dialect, Pointer, text::shorten};
 
 /// Why a schema is not admitted, and the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -32,6 +32,7 @@ mod pointer;
 mod schema;
 mod source;
 mod subschemas;
+mod text;
 mod verdict;
 mod violation;
 

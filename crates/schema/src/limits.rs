@@ -1,6 +1,6 @@
 //! Limits on schemas and validations.
 
-use crate::explain::shorten;
+use crate::text::shorten;
 
 /// Limits on schemas and validations.
 ///

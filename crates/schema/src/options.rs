@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Dialect, Limits, Schema, SchemaError};
+use crate::{Dialect, Limits};
 
 /// Options for compiling schemas.
 ///
@@ -65,10 +65,5 @@ impl Options {
     pub(crate) fn has_document(&self, uri: &str) -> bool {
         let bare = uri.trim_end_matches('#');
         self.documents.iter().any(|(known, _)| known.trim_end_matches('#') == bare)
-    }
-
-    /// Admits and compiles `schema`.
-    pub fn compile(&self, schema: &Value) -> Result<Schema, SchemaError> {
-        Schema::build(self, schema)
     }
 }

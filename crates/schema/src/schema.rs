@@ -14,8 +14,8 @@ use crate::{
     admission::{self, Admitted, Documents, Locations},
     compile,
     engine::{
-        Allowance, FEW_LEVELS, HardPattern, Metered, Raw, Stop, Validator, holds, nesting, next_id,
-        run, run_to_end, with_stack,
+        Allowance, FEW_LEVELS, HardPattern, Metered, NamePatterns, Raw, Stop, Validator, holds,
+        nesting, next_id, run, run_to_end, with_stack,
     },
     explain::Explainer,
     source::Source,
@@ -52,6 +52,13 @@ pub struct Measured {
     pub verdict: Verdict,
     /// The fuel, in steps. It is the same on every machine.
     pub fuel: u64,
+}
+
+impl Options {
+    /// Admits and compiles `schema`.
+    pub fn compile(&self, schema: &Value) -> Result<Schema, SchemaError> {
+        Schema::build(self, schema)
+    }
 }
 
 impl Schema {
@@ -416,7 +423,11 @@ fn prices(limits: &Limits, admitted: &Admitted) -> Allowance {
         cycle: price(cycle),
         error: 0,
         depth: limits.instance_depth,
-        names: admitted.hard_names.then(|| admitted.hard_patterns.clone()).flatten(),
+        names: admitted
+            .hard_patterns
+            .clone()
+            .filter(|_| admitted.hard_names)
+            .map(|patterns| patterns as Arc<dyn NamePatterns>),
     }
 }
 

@@ -38,7 +38,7 @@ mod convert;
 pub(crate) mod edits;
 mod tool;
 
-pub use convert::to_2020_12;
 pub(crate) use convert::check_references;
+pub use convert::to_2020_12;
 pub(crate) use tool::keep_object_type;
 pub use tool::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool};

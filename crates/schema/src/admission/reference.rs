@@ -8,7 +8,7 @@ use std::{
 use referencing::{Draft, Registry, Resolver, ResourceRef, Retrieve, Uri};
 use serde_json::{Map, Value, json};
 
-use super::dialect;
+use super::dialect::dialect;
 use crate::{Dialect, Options, Pointer, SchemaError, SchemaErrorKind};
 
 /// The base of a schema that has no `$id`. The engine does not tell where keywords are under `json-schema:`, its own

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::{
+    dialect::known_dialect,
     keyword::{Holds, holds},
-    known_dialect,
     reference::{Anchors, Documents, Scope, Target},
-    written_bytes,
+    size::written_bytes,
 };
 use crate::subschemas::Applied;
 use crate::{Limits, Options, Pointer, SchemaError, SchemaErrorKind};

@@ -6,14 +6,13 @@
 use std::{
     any::Any,
     cell::{Cell, RefCell},
+    fmt,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
-
-use super::HardPatterns;
 
 #[cfg(panic = "abort")]
 compile_error!("toolbond-schema ends a validation by unwinding; build with panic = \"unwind\"");
@@ -41,7 +40,14 @@ pub(crate) struct Allowance {
     /// Nested containers that equality may walk into.
     pub(crate) depth: usize,
     /// The patterns with look-around or back-references that property names are matched against.
-    pub(crate) names: Option<Arc<HardPatterns>>,
+    pub(crate) names: Option<Arc<dyn NamePatterns>>,
+}
+
+/// Patterns that names of properties are matched against before the engine does.
+pub(crate) trait NamePatterns: fmt::Debug + Send + Sync {
+    /// Matches `name` against all of them, only to pay for it: the engine then matches it again with the certainty that
+    /// it ends.
+    fn try_all(&self, name: &str);
 }
 
 /// Why a run ended early.
@@ -88,7 +94,7 @@ thread_local! {
         }
     };
     // Apart, because what has a destructor is looked at twice on every access.
-    static NAMES: RefCell<Option<Arc<HardPatterns>>> = const { RefCell::new(None) };
+    static NAMES: RefCell<Option<Arc<dyn NamePatterns>>> = const { RefCell::new(None) };
 }
 
 /// A number that no other prices have.

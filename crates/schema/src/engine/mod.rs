@@ -5,6 +5,7 @@ mod instance;
 mod meter;
 mod node;
 mod pattern;
+mod pattern_keyword;
 mod raw;
 mod stack;
 mod width;
@@ -13,9 +14,12 @@ pub use instance::{
     Instance, InstanceError, InstanceErrorKind, View, ViewElements, ViewMembers,
     string_end_or_special,
 };
-pub(crate) use meter::{Allowance, Stop, burn, holds, next_id, run, run_freely, run_to_end};
+pub(crate) use meter::{
+    Allowance, NamePatterns, Stop, burn, holds, next_id, run, run_freely, run_to_end,
+};
 pub(crate) use node::{Metered, MeteredJson};
-pub(crate) use pattern::{HardPattern, HardPatterns, keyword as hard_pattern_keyword};
+pub(crate) use pattern::{HardPattern, HardPatterns};
+pub(crate) use pattern_keyword::keyword as hard_pattern_keyword;
 pub(crate) use raw::Raw;
 pub(crate) use stack::{FEW_LEVELS, StackNeed, nesting, with_stack};
 pub(crate) use width::{activity, states};

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 use serde_json::Value;
 
-use crate::{Mistake, engine::burn};
+use crate::{Mistake, engine::burn, text::shorten};
 
 use super::{
-    Explainer, Words,
+    explainer::Explainer,
     hint::properties,
-    message::types,
-    value::{MOST, alternatives, echo, echo_typed, shorten},
+    message::{Words, types},
+    value::{MOST, alternatives, echo, echo_typed},
 };
 
 impl Explainer<'_> {

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::value::shorten;
-use crate::engine::burn;
+use crate::{engine::burn, text::shorten};
 
 /// Longer names are not compared.
 const LONGEST: usize = 64;

@@ -6,13 +6,17 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use crate::{Mistake, engine::burn};
+use crate::{
+    Mistake,
+    engine::burn,
+    text::{shorten, shorten_to},
+};
 
 use super::{
-    Explainer,
+    explainer::Explainer,
     hint::{available, properties},
     takes::{describe, describe_type, example},
-    value::{MOST, alternatives, echo, echo_typed, either, is_small, shorten, shorten_to},
+    value::{MOST, alternatives, echo, echo_typed, either, is_small},
 };
 
 /// The most characters of a pattern, which is of use only as a whole.

@@ -1,6 +1,7 @@
 //! Violations: what the engine reports, in words for whoever has to fix the value.
 
 mod branch;
+mod explainer;
 mod hint;
 mod message;
 mod takes;
@@ -9,24 +10,13 @@ mod value;
 use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::Value;
 
-pub(crate) use message::Words;
-pub(crate) use value::shorten;
+pub(crate) use explainer::Explainer;
 
-use self::hint::Speller;
+use self::{hint::Speller, message::Words};
 use crate::{Mistake, Pointer, Violation, Violations, engine::burn, source::Source};
 
 /// Steps for writing one violation, beside what its places take.
 const VIOLATION: usize = 96;
-
-/// Turns errors of the engine into violations.
-pub(crate) struct Explainer<'a> {
-    instance: &'a Value,
-    source: Source<'a>,
-    most: usize,
-    list: Vec<Violation>,
-    omitted: bool,
-    speller: Speller,
-}
 
 impl<'a> Explainer<'a> {
     /// For errors about `instance` under `source`, at most `most` of them.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::value::{alternatives, echo, shorten, some_of};
-use crate::{engine::burn, source::Source};
+use super::value::{alternatives, echo, some_of};
+use crate::{engine::burn, source::Source, text::shorten};
 
 /// The most characters of a description.
 const LONGEST: usize = 60;

@@ -4,29 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// The most characters of a value that a message echoes.
-const ECHO: usize = 60;
-
-/// `text` in one line, cut to what a message may echo.
-pub(crate) fn shorten(text: &str) -> String {
-    shorten_to(ECHO, text)
-}
-
-/// `text` in one line, cut to `most` characters.
-pub(crate) fn shorten_to(most: usize, text: &str) -> String {
-    let mut short = String::new();
-    for (index, c) in text.chars().enumerate() {
-        if index == most - 1 && text.chars().nth(most).is_some() {
-            short.push('…');
-            break;
-        }
-        match c {
-            c if c.is_control() => short.extend(c.escape_default()),
-            c => short.push(c),
-        }
-    }
-    short
-}
+use crate::text::{ECHO, shorten};
 
 /// `value` as JSON, or what it is where it is large.
 pub(crate) fn echo(value: &Value) -> String {

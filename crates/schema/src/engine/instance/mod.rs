@@ -10,46 +10,17 @@ mod scan;
 mod tape;
 mod view;
 
-use std::fmt;
-
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::{Value, value::RawValue};
 
 pub use error::{InstanceError, InstanceErrorKind};
 pub(crate) use index::hash_of;
 pub use scan::special as string_end_or_special;
+pub use tape::Instance;
 pub(super) use tape::{Cursor, Elements, Members};
 pub use view::{View, ViewElements, ViewMembers};
 
-use self::{index::Index, parse::Parser, scan::Size, tape::Node};
-
-/// A JSON text, parsed only to be validated.
-///
-/// The parser accepts what `serde_json` accepts, including the limit of 127 nested arrays and objects, but rejects
-/// duplicate keys, also if they are escaped differently. An instance takes 12 bytes for each value and each key, 5 more
-/// bytes for each member of an object with more than 32, and a copy of each string with escapes. See
-/// [`Instance::memory`].
-///
-/// ```
-/// use serde_json::json;
-/// use toolbond_schema::{Instance, Schema};
-///
-/// let schema = Schema::compile(&json!({ "items": { "type": "integer" } }))?;
-/// let instance = Instance::parse("[1, 2]")?;
-/// assert!(schema.accepts(&instance, 1000).is_some());
-/// assert!(Instance::parse(r#"{ "a": 1, "\u0061": 2 }"#).is_err());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct Instance<'a> {
-    text: &'a str,
-    /// The strings that are written with escapes, one after the other.
-    decoded: String,
-    /// The root and everything in it, in the order of the text.
-    nodes: Vec<Node>,
-    index: Index,
-    nesting: usize,
-}
+use self::{parse::Parser, scan::Size, tape::Node};
 
 impl<'a> Instance<'a> {
     /// Parses `text`.
@@ -121,16 +92,6 @@ impl<'a> Instance<'a> {
     #[must_use]
     pub fn to_value(&self) -> Value {
         self.root().to_value()
-    }
-
-    pub(crate) fn root(&self) -> Cursor<'_> {
-        Cursor::new(self, 0)
-    }
-}
-
-impl fmt::Debug for Instance<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Instance").field(&self.text).finish()
     }
 }
 

@@ -1,11 +1,10 @@
 //! Parsing a text into a tape.
 
 use super::{
-    Instance,
     error::{InstanceError, InstanceErrorKind},
     index::{Index, hash_of},
     scan::{SMALL, Size, special},
-    tape::{FEW, Node},
+    tape::{FEW, Instance, Node},
 };
 
 /// The most arrays and objects in each other, as `serde_json` has it.

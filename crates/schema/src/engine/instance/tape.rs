@@ -1,9 +1,11 @@
 //! The tape that a text is parsed into, and walking over it.
 
+use std::fmt;
+
 use jsonschema::JsonType;
 use serde_json::{Number, Value};
 
-use super::{Instance, index::Table};
+use super::index::{Index, Table};
 
 /// A value or the name of a member.
 ///
@@ -67,7 +69,45 @@ impl Node {
 /// Members that are looked through one by one; objects with more have a table.
 pub(super) const FEW: u32 = 32;
 
+/// A JSON text, parsed only to be validated.
+///
+/// The parser accepts what `serde_json` accepts, including the limit of 127 nested arrays and objects, but rejects
+/// duplicate keys, also if they are escaped differently. An instance takes 12 bytes for each value and each key, 5 more
+/// bytes for each member of an object with more than 32, and a copy of each string with escapes. See
+/// [`Instance::memory`].
+///
+/// ```
+/// use serde_json::json;
+/// use toolbond_schema::{Instance, Schema};
+///
+/// let schema = Schema::compile(&json!({ "items": { "type": "integer" } }))?;
+/// let instance = Instance::parse("[1, 2]")?;
+/// assert!(schema.accepts(&instance, 1000).is_some());
+/// assert!(Instance::parse(r#"{ "a": 1, "\u0061": 2 }"#).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Instance<'a> {
+    pub(super) text: &'a str,
+    /// The strings that are written with escapes, one after the other.
+    pub(super) decoded: String,
+    /// The root and everything in it, in the order of the text.
+    pub(super) nodes: Vec<Node>,
+    pub(super) index: Index,
+    pub(super) nesting: usize,
+}
+
+impl fmt::Debug for Instance<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instance").field(&self.text).finish()
+    }
+}
+
 impl Instance<'_> {
+    pub(crate) fn root(&self) -> Cursor<'_> {
+        Cursor::new(self, 0)
+    }
+
     /// The place after the value at `at`.
     #[inline]
     pub(super) fn after(&self, at: u32) -> u32 {
