@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use toolbond_schema::{Mistake, Pointer, Violation};
 
-use crate::rules::tool_name_form;
+/// The most characters of the name of a tool: twice as many as a name should have.
+const LONGEST_NAME: usize = 256;
 
 /// A problem: the rule, the place, the message, and what was done about it.
 ///
@@ -68,7 +69,7 @@ impl Finding {
     /// Sets the name of the tool, shortened if it is far longer than a name may be.
     #[must_use]
     pub fn tool(mut self, name: &str) -> Self {
-        self.tool = Some(match name.char_indices().nth(2 * tool_name_form::LONGEST) {
+        self.tool = Some(match name.char_indices().nth(LONGEST_NAME) {
             Some((end, _)) => format!("{}…", &name[..end]),
             None => name.to_owned(),
         });

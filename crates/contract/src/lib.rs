@@ -96,8 +96,12 @@
 //! # Ok::<(), toolbond_contract::ProjectError>(())
 //! ```
 
+#[macro_use]
+mod rule;
+
 mod arguments;
 pub mod bundle;
+mod catalog;
 mod contract;
 pub mod dialect;
 mod error;
@@ -106,11 +110,13 @@ pub mod headers;
 mod json_type;
 mod judge;
 mod keyword;
+mod mode;
 mod project;
 mod relax;
 mod repair;
 mod results;
 mod revision;
+mod role;
 mod rules;
 mod structured;
 pub mod subschemas;
@@ -121,14 +127,16 @@ pub use arguments::{
     read_json_text,
 };
 pub use bundle::{BundleError, BundleErrorKind};
+pub use catalog::{rule, rules};
 pub use contract::{Contract, Digest};
 pub use dialect::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool, to_2020_12};
 pub use error::{ContractError, ContractErrorKind};
 pub use finding::{Action, Finding, Severity, Side};
 pub use judge::{
-    CallCheck, JudgeOptions, JudgedCall, JudgedTools, Mode, Outcome, Policy, RuleSelectionError,
-    Selection, UnknownName, find_rule, judge_tools, tool_error,
+    CallCheck, JudgeOptions, JudgedCall, JudgedTools, Outcome, RuleSelectionError, Selection,
+    find_rule, judge_tools, tool_error,
 };
+pub use mode::{Mode, Policy, UnknownName};
 pub use project::{
     Form, Formats, MARKER, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked,
     lift_result, lift_tool, project_result, project_tool,
@@ -139,7 +147,8 @@ pub use relax::{
 };
 pub use results::{RepairedResult, ResultTerms};
 pub use revision::Revision;
-pub use rules::{Rule, rule, rules};
+pub use role::Role;
+pub use rule::Rule;
 pub use structured::Structured;
-pub use tool_schema::{Role, ToolSchema};
+pub use tool_schema::ToolSchema;
 pub use toolbond_schema::Pointer;

@@ -2,7 +2,6 @@
 
 use super::change::Change;
 use super::repair::{Repair, Wrong};
-use crate::declare_rule;
 
 declare_rule! {
     /// A boolean is written as a string.

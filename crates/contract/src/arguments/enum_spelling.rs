@@ -2,7 +2,6 @@
 
 use super::change::Change;
 use super::repair::{Repair, Wrong};
-use crate::declare_rule;
 
 declare_rule! {
     /// A value differs from a member of an `enum` only in case or surrounding space.

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use super::change::Change;
 use super::repair::{Repair, Wrong};
-use crate::declare_rule;
 
 declare_rule! {
     /// The name of a property is misspelt.

@@ -2,7 +2,6 @@
 
 use super::change::Change;
 use super::repair::{Repair, Wrong};
-use crate::declare_rule;
 
 declare_rule! {
     /// An optional property that cannot be null is `null`.

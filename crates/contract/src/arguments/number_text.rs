@@ -3,7 +3,6 @@
 use super::change::Change;
 use super::repair::{Repair, Wrong};
 use super::text::Parsed;
-use crate::declare_rule;
 
 declare_rule! {
     /// A number is written as a string.

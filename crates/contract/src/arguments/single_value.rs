@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::change::Change;
 use super::repair::{Repair, Wrong};
-use crate::declare_rule;
 
 declare_rule! {
     /// A single value stands where an array of such values is expected.

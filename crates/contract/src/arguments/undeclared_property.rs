@@ -3,7 +3,6 @@
 use super::change::Change;
 use super::misspelt_property::is_like;
 use super::repair::{Repair, Wrong};
-use crate::declare_rule;
 
 declare_rule! {
     /// Arguments have properties that the schema does not allow.

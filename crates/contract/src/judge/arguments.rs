@@ -8,10 +8,9 @@ use toolbond_schema::{Measured, Verdict};
 use super::{
     call::{JudgedCall, Outcome, Wrong, is_out_of, repairs_done},
     model_text::explain,
-    options::Mode,
 };
 use crate::{
-    ArgumentTerms, Contract, RepairedArguments, Side,
+    ArgumentTerms, Contract, Mode, RepairedArguments, Side,
     arguments::{OutOfFuel, Partial, Repaired, repair},
     rules::{arguments_invalid::ARGUMENTS_INVALID, arguments_unfinished::ARGUMENTS_UNFINISHED},
 };

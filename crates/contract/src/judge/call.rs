@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use toolbond_schema::{Measured, Unfinished, Verdict};
 
-use super::options::Mode;
-use crate::{Action, ArgumentChange, Finding, RepairedArguments, RepairedResult, Severity, Side};
+use crate::{
+    Action, ArgumentChange, Finding, Mode, RepairedArguments, RepairedResult, Severity, Side,
+};
 
 /// The arguments or the result of a call after judgement.
 #[derive(Clone, Debug)]

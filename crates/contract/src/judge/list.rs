@@ -5,11 +5,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 use toolbond_schema::Pointer;
 
-use super::{
-    options::{JudgeOptions, Policy},
-    tool,
-};
-use crate::{Action, Contract, Finding, json_type::kind, rules::tool_list::TOOL_LIST};
+use super::{options::JudgeOptions, tool};
+use crate::{Action, Contract, Finding, Policy, json_type::kind, rules::tool_list::TOOL_LIST};
 
 /// A tool list after judgement.
 #[derive(Debug)]

@@ -13,5 +13,5 @@ mod tool;
 
 pub use call::{CallCheck, JudgedCall, Outcome, tool_error};
 pub use list::{JudgedTools, judge_tools};
-pub use options::{JudgeOptions, Mode, Policy, UnknownName};
+pub use options::JudgeOptions;
 pub use selection::{RuleSelectionError, Selection, find_rule};

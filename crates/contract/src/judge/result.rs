@@ -5,13 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 use toolbond_schema::{Pointer, Verdict, Violations};
 
+use super::call::{JudgedCall, Outcome, Wrong, is_out_of, repairs_done};
 use super::model_text::place;
-use super::{
-    call::{JudgedCall, Outcome, Wrong, is_out_of, repairs_done},
-    options::Mode,
-};
 use crate::{
-    Contract, ResultTerms, Side, ToolSchema,
+    Contract, Mode, ResultTerms, Side, ToolSchema,
     arguments::OutOfFuel,
     json_type::kind,
     results::repair,

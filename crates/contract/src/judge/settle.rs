@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::options::{JudgeOptions, Policy};
+use super::options::JudgeOptions;
 use crate::{
-    Action, ContractError, Finding, Role, Severity, ToolSchema,
+    Action, ContractError, Finding, Policy, Role, Severity, ToolSchema,
     repair::{self, Extent},
 };
 

@@ -17,12 +17,9 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 use toolbond_schema::Pointer;
 
-use super::{
-    options::{JudgeOptions, Policy},
-    settle::settle,
-};
+use super::{options::JudgeOptions, settle::settle};
 use crate::{
-    Action, Contract, Finding, Revision, Role, Severity, Side, ToolSchema,
+    Action, Contract, Finding, Policy, Revision, Role, Severity, Side, ToolSchema,
     json_type::kind,
     project_tool,
     rules::{

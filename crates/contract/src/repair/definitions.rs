@@ -5,10 +5,7 @@ use toolbond_schema::Dialect;
 
 use super::idiom::{At, Found, Idiom, Node};
 use super::redirect::REFERENCES;
-use crate::{
-    declare_rule,
-    subschemas::{DEEPEST, each, own_dialect},
-};
+use crate::subschemas::{DEEPEST, each, own_dialect};
 
 declare_rule! {
     /// A schema of 2019-09 or later has its definitions under `definitions`.

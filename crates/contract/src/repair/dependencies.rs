@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 use toolbond_schema::Dialect;
 
 use super::idiom::{At, Found, Idiom, Node};
-use crate::declare_rule;
 
 declare_rule! {
     /// A schema of 2019-09 or later uses `dependencies`.

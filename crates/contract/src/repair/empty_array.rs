@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 use toolbond_schema::{Dialect, Subschemas};
 
 use super::idiom::{At, Found, Idiom, Node};
-use crate::declare_rule;
 
 declare_rule! {
     /// An empty object is written as `[]`.

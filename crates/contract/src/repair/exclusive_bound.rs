@@ -4,7 +4,6 @@ use serde_json::Value;
 use toolbond_schema::Dialect;
 
 use super::idiom::{At, Found, Idiom, Node};
-use crate::declare_rule;
 
 declare_rule! {
     /// `exclusiveMinimum` or `exclusiveMaximum` is a boolean.

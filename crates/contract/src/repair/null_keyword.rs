@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolbond_schema::Dialect;
 
 use super::idiom::{At, Found, Idiom, Node};
-use crate::{declare_rule, keyword::refuses_null};
+use crate::keyword::refuses_null;
 
 declare_rule! {
     /// An unused keyword is `null` instead of being omitted.

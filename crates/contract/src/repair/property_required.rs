@@ -6,7 +6,6 @@ use serde_json::Value;
 use toolbond_schema::Dialect;
 
 use super::idiom::{At, Found, Idiom, Node};
-use crate::declare_rule;
 
 declare_rule! {
     /// `required` is a boolean inside a property.

@@ -8,8 +8,8 @@ use super::nullable::NULLABLE;
 use crate::{
     Finding, Side,
     json_type::{kind, show},
+    role::{Role, complete},
     rules::{input_root::INPUT_ROOT, input_root_type::INPUT_ROOT_TYPE},
-    tool_schema::{Role, complete},
 };
 
 /// Finds what is wrong with the root, if [`fix`] can repair it. Includes fatal findings if `fatal` is set.

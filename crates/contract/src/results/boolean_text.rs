@@ -1,7 +1,6 @@
 //! `result-boolean-text`.
 
 use crate::arguments::{Repair, boolean_text};
-use crate::declare_rule;
 
 declare_rule! {
     /// A boolean in a result is written as a string.

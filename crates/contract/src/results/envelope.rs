@@ -1,7 +1,5 @@
 //! `result-envelope`.
 
-use crate::declare_rule;
-
 declare_rule! {
     /// A result lacks its `{"result": …}`, or has one too many.
     ///

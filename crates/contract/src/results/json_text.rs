@@ -1,7 +1,6 @@
 //! `result-json-text`.
 
 use crate::arguments::{Repair, json_text};
-use crate::declare_rule;
 
 declare_rule! {
     /// Structured content, or an array or object in it, is JSON text.

@@ -1,7 +1,6 @@
 //! `result-null-property`.
 
 use crate::arguments::{Repair, null_property};
-use crate::declare_rule;
 
 declare_rule! {
     /// An optional property of a result that cannot be null is `null`.

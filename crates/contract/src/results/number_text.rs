@@ -1,7 +1,6 @@
 //! `result-number-text`.
 
 use crate::arguments::{Repair, number_text};
-use crate::declare_rule;
 
 declare_rule! {
     /// A number in a result is written as a string.

@@ -1,7 +1,5 @@
 //! `result-text-only`.
 
-use crate::declare_rule;
-
 declare_rule! {
     /// The structured content of a result is in its text only.
     ///
