@@ -3,19 +3,44 @@
 use toolbond_contract::Revision;
 use toolbond_targets::Target;
 
-/// What decides the form of a tool for a client: the protocol revision that it speaks, and the target that it gets views
-/// for.
+/// What decides the form of a tool for a client: the protocol revision that it speaks, the target that it gets views for,
+/// and whether it gets output schemas.
 #[derive(Clone, Debug)]
 pub struct Audience {
     pub revision: Revision,
     pub target: Option<&'static Target>,
-    /// Whether the client is known to validate results. That changes no tool, and tells no audiences apart.
-    pub validates: bool,
+    pub validation: Validation,
+}
+
+/// Whether a client validates results against the output schemas that it was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Validation {
+    /// Nothing is known of it.
+    #[default]
+    Unknown,
+    /// It does.
+    Always,
+    /// It does where it speaks 2026-07-28 or a later revision, as it does now.
+    OnlyModern {
+        /// Whether it does only because the guard translates: to its server it would speak an earlier revision.
+        is_bridged: bool,
+    },
 }
 
 impl Audience {
-    fn key(&self) -> (&Revision, Option<&str>) {
-        (&self.revision, self.target.map(|target| target.name))
+    /// Whether the client is known to validate results. That changes no tool, and tells no audiences apart.
+    pub fn validates(&self) -> bool {
+        self.validation != Validation::Unknown
+    }
+
+    /// Whether the client gets tools without output schemas under `repair`: it would refuse results that it takes from
+    /// the server itself.
+    pub fn omits_output(&self) -> bool {
+        self.validation == Validation::OnlyModern { is_bridged: true }
+    }
+
+    fn key(&self) -> (&Revision, Option<&str>, bool) {
+        (&self.revision, self.target.map(|target| target.name), self.omits_output())
     }
 }
 
@@ -36,6 +61,6 @@ impl std::hash::Hash for Audience {
 /// Full tools.
 impl From<Revision> for Audience {
     fn from(revision: Revision) -> Self {
-        Self { revision, target: None, validates: false }
+        Self { revision, target: None, validation: Validation::default() }
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use toolbond_contract::{Mode, Policy, Repairs, Revision, Side};
 use toolbond_targets::{Target, ViewFor};
 
-use crate::validating_clients::validates;
+use crate::audience::Validation;
+use crate::validating_clients::validation;
 
 /// What a guard does with the messages of a server.
 ///
@@ -160,12 +161,14 @@ impl Settings {
         own.unwrap_or(&self.view_for).target(client)
     }
 
-    /// Whether a client that calls itself `client` and speaks `revision` is known to validate results.
-    pub fn validates(&self, client: Option<&str>, revision: &Revision) -> bool {
-        client.is_some_and(|client| {
-            let own = self.client_validates.get(client).copied();
-            own.unwrap_or_else(|| validates(client, revision))
-        })
+    /// Whether a client that calls itself `client` and speaks `revision` validates results.
+    pub fn validation(&self, client: Option<&str>, revision: &Revision) -> Validation {
+        let Some(client) = client else { return Validation::Unknown };
+        match self.client_validates.get(client) {
+            Some(true) => Validation::Always,
+            Some(false) => Validation::Unknown,
+            None => validation(client, revision),
+        }
     }
 
     /// What to do with invalid arguments of `tool`.

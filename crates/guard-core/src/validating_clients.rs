@@ -2,6 +2,8 @@
 
 use toolbond_contract::Revision;
 
+use crate::audience::Validation;
+
 /// A client that validates results.
 struct Client {
     /// What it calls itself in `clientInfo`. What ends with `-` is the start of a name.
@@ -44,32 +46,41 @@ const CLIENTS: [Client; 5] = [
 
 /// Whether a client that calls itself `name` and speaks `revision` is known to validate results. Names are compared without
 /// case, and a proxy may have added to them, as in `claude-ai (via mcp-remote 0.1.37)`.
-pub(crate) fn validates(name: &str, revision: &Revision) -> bool {
+pub(crate) fn validation(name: &str, revision: &Revision) -> Validation {
     let name = name.split(" (").next().unwrap_or_default().to_ascii_lowercase();
-    CLIENTS.iter().any(|client| {
+    let is_it = |client: &&Client| {
         let known = client.name;
-        (name == known || (known.ends_with('-') && name.starts_with(known)))
-            && (!client.only_modern || revision.is_natural())
-    })
+        name == known || (known.ends_with('-') && name.starts_with(known))
+    };
+    match CLIENTS.iter().find(is_it) {
+        Some(Client { only_modern: false, .. }) => Validation::Always,
+        Some(_) if revision.is_natural() => Validation::OnlyModern { is_bridged: false },
+        _ => Validation::Unknown,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use toolbond_contract::Revision;
 
-    use super::{CLIENTS, validates};
+    use super::{CLIENTS, validation};
+    use crate::audience::Validation;
 
     #[test]
     fn clients_are_known_by_their_names() {
         let (legacy, modern) = (&Revision::V2025_11_25, &Revision::V2026_07_28);
         for client in &CLIENTS {
             let name = format!("{} (via mcp-remote 1)", client.name.to_uppercase());
-            assert!(validates(&name, modern), "{name}");
-            assert_eq!(validates(&name, legacy), !client.only_modern, "{name}");
+            let [legacy, modern] = [legacy, modern].map(|revision| validation(&name, revision));
+            let expected = if client.only_modern {
+                [Validation::Unknown, Validation::OnlyModern { is_bridged: false }]
+            } else {
+                [Validation::Always; 2]
+            };
+            assert_eq!([legacy, modern], expected, "{name}");
             assert!(client.evidence.contains(", 2026-"), "{name}");
         }
-        assert!(validates("gemini-cli-mcp-client-files", legacy));
-        assert!(!validates("codex-mcp-client", modern));
-        assert!(!validates("claude-code", legacy));
+        assert_eq!(validation("gemini-cli-mcp-client-files", legacy), Validation::Always);
+        assert_eq!(validation("codex-mcp-client", modern), Validation::Unknown);
     }
 }

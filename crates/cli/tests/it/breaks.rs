@@ -12,7 +12,7 @@ use toolbond_harness::mcp::url;
 use toolbond_harness::peers;
 use toolbond_harness::process::{self, Process, program};
 
-use crate::breaks_table::{Fate, Page, answers};
+use crate::breaks_table::{CLIENT_TABLES, Fate, Page, answers, tables};
 
 /// A client: an SDK that is set to an era.
 pub(crate) struct Client {
@@ -78,7 +78,7 @@ impl Runs {
 }
 
 /// The words that start the server.
-fn server(era: &str) -> Vec<String> {
+pub(crate) fn server(era: &str) -> Vec<String> {
     let mut words = peers::words("servers/breaks.mjs");
     words.push(peers::path("servers/breaks.json").to_str().unwrap().to_owned());
     words.push(era.to_owned());
@@ -218,7 +218,7 @@ fn every_client_gets_what_its_server_sends() {
         }
     });
     let runs = found.into_inner().unwrap();
-    Page::read().compare(&runs);
+    Page::read().compare(CLIENT_TABLES, &tables(&runs));
     let problems: Vec<_> = runs.iter().flat_map(Runs::problems).collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }

@@ -35,7 +35,7 @@ pub(crate) struct Answer {
     pub(crate) tool: String,
     texts: Vec<String>,
     data: Value,
-    is_error: bool,
+    pub(crate) is_error: bool,
 }
 
 /// All of them; the last one keeps its schema.
@@ -118,8 +118,8 @@ fn scalars(value: &Value) -> Vec<String> {
 /// The page.
 pub(crate) struct Page(String);
 
-const START: &str = "<!-- table -->\n";
-const END: &str = "<!-- end of the table -->";
+/// Where the results of clients of SDKs are on the page.
+pub(crate) const CLIENT_TABLES: &str = "clients";
 
 impl Page {
     fn path() -> PathBuf {
@@ -130,15 +130,17 @@ impl Page {
         Self(fs::read_to_string(Self::path()).unwrap())
     }
 
-    fn parts(&self) -> (&str, &str, &str) {
-        let (before, rest) = self.0.split_once(START).unwrap();
-        let (table, after) = rest.split_once(END).unwrap();
-        (before, table, after)
+    /// What is before the tables called `name`, the tables, and what follows.
+    fn parts(&self, name: &str) -> (&str, &str, &str) {
+        let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
+        let at = self.0.find(&start).unwrap() + start.len();
+        let end = at + self.0[at..].find(&end).unwrap();
+        (&self.0[..at], &self.0[at..end], &self.0[end..])
     }
 
     /// The cells of `runs` that the page does not have.
     pub(crate) fn missing(&self, runs: &Runs) -> Vec<String> {
-        let table = self.parts().1.split(&title(runs.server)).nth(1).unwrap();
+        let table = self.parts(CLIENT_TABLES).1.split(&title(runs.server)).nth(1).unwrap();
         let column = CLIENTS.iter().position(|client| client.name == runs.client).unwrap();
         let has = |tool: &str, text: &str| {
             let row = table.lines().find_map(|line| line.strip_prefix(&format!("| `{tool}` | ")));
@@ -146,24 +148,24 @@ impl Page {
             cell.is_some_and(|cell| cell == text || cell.starts_with(&format!("{text}; HTTP: ")))
         };
         let cells =
-            answers().into_iter().enumerate().map(|(index, it)| (it.tool, cell(runs, index)));
+            answers().into_iter().enumerate();
+        let cells = cells.map(|(index, it)| (it.tool, cell(&runs.rounds, index)));
         let missing = cells.filter(|(tool, text)| !has(tool, text));
         missing.map(|(tool, text)| format!("{tool}: {text}")).collect()
     }
 
     /// Compares the tables, or writes them where `UPDATE` is set.
-    pub(crate) fn compare(&self, runs: &[Runs]) {
-        let (before, known, after) = self.parts();
-        let found = tables(runs);
+    pub(crate) fn compare(&self, name: &str, found: &str) {
+        let (before, known, after) = self.parts(name);
         if std::env::var_os("UPDATE").is_some() {
-            fs::write(Self::path(), format!("{before}{START}{found}{END}{after}")).unwrap();
+            fs::write(Self::path(), format!("{before}{found}{after}")).unwrap();
         } else {
             assert!(known == found, "docs/results.md differs:\n{found}");
         }
     }
 }
 
-fn title(server: &str) -> String {
+pub(crate) fn title(server: &str) -> String {
     match server {
         "legacy" => "A server of 2025-11-25:\n\n".to_owned(),
         _ => "A server of 2026-07-28:\n\n".to_owned(),
@@ -171,16 +173,17 @@ fn title(server: &str) -> String {
 }
 
 /// What became of one call: directly, and through the guard.
-fn cell(runs: &Runs, index: usize) -> String {
-    let [direct, guarded @ ..] = runs.rounds.each_ref().map(|round| round[index].sign());
-    if guarded.iter().all(|sign| *sign == direct) {
-        return direct.to_owned();
+pub(crate) fn cell<const N: usize>(rounds: &[Round; N], index: usize) -> String {
+    let signs = rounds.each_ref().map(|round| round[index].sign());
+    let (direct, guarded) = signs.split_first().unwrap();
+    if guarded.iter().all(|sign| sign == direct) {
+        return (*direct).to_owned();
     }
     format!("{direct} → {}", guarded.join(" "))
 }
 
 /// How many of the broken results became a result, and how many are in an error.
-fn count(round: &Round) -> String {
+pub(crate) fn count(round: &Round) -> String {
     let broken = &round[..round.len() - 1];
     let of = |fate| broken.iter().filter(|it| **it == fate).count();
     match of(Fate::InError) {
@@ -189,7 +192,7 @@ fn count(round: &Round) -> String {
     }
 }
 
-fn tables(runs: &[Runs]) -> String {
+pub(crate) fn tables(runs: &[Runs]) -> String {
     let find = |client: &str, server: &str, transport: &str| {
         runs.iter()
             .find(|it| (it.client, it.server, it.transport) == (client, server, transport))
@@ -219,7 +222,7 @@ fn tables(runs: &[Runs]) -> String {
         for (index, answer) in answers().iter().enumerate() {
             let cells = CLIENTS.each_ref().map(|client| {
                 let [stdio, http] = ["stdio", "HTTP"]
-                    .map(|transport| cell(find(client.name, server, transport), index));
+                    .map(|transport| cell(&find(client.name, server, transport).rounds, index));
                 if stdio == http { stdio } else { format!("{stdio}; HTTP: {http}") }
             });
             _ = writeln!(text, "| `{}` | {} |", answer.tool, cells.join(" | "));

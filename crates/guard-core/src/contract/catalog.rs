@@ -257,6 +257,7 @@ impl Catalog {
         }
         self.under(page.generation);
         let key = key.kept();
+        let omits_output = key.audience.omits_output();
         if !self.lists.contains_key(&key) {
             if !page.request.is_first() {
                 // The pages before it were forgotten.
@@ -291,7 +292,8 @@ impl Catalog {
             if let Tool::Offered { view: Some(view), .. } = &tool {
                 list.add_view(view.view_name(), &name, page.request.page);
             }
-            if !page.request.is_own {
+            // Who gets no output schema holds none.
+            if !page.request.is_own && !omits_output {
                 list.hand_out(&name, &tool);
             }
             // Of two pages with the same tool, the first counts.

@@ -280,6 +280,8 @@ impl PageCheck<'_> {
             let shape = judged.shape(self.audience, stamp, || {
                 self.shape_tool(contract, entry, learned.as_deref(), &mut converted)
             });
+            // No result changes what is not there.
+            let learned = learned.filter(|_| !self.audience.omits_output());
             places.push((texts.len(), tools.len()));
             texts.push(shape.text.map_or(Text::Same, Text::New));
             let held = HeldOutput { learned, ..HeldOutput::default() };
@@ -413,10 +415,13 @@ impl PageCheck<'_> {
         let author = if settings.tools.is_some() { contract.value() } else { &*value };
         let repairs = settings.results_mode(contract.name()) == Mode::Repair;
         let author = if repairs { without_formats(author) } else { Cow::Borrowed(author) };
-        let relaxed = learned.map(|learned| relax_tool(&author, learned.relaxation()));
+        let relaxed = match learned {
+            _ if repairs && self.audience.omits_output() => Some(relax_tool(&author, None)),
+            learned => learned.map(|learned| relax_tool(&author, learned.relaxation())),
+        };
         let tool = self.convert_dialects(relaxed.as_deref().unwrap_or(&author), converted);
         let (tool, mut form) = self.project(&tool, contract.name());
-        if learned.is_some() && tool.get("outputSchema").is_none() {
+        if relaxed.is_some() && tool.get("outputSchema").is_none() {
             // The results that are valid keep their form. Others need one that takes any value.
             let own = self.project(&author, contract.name()).1;
             form = if own == Form::Natural { form } else { own };

@@ -3,6 +3,7 @@
 use super::action::{Action, Destination, StreamId};
 use super::link::Origin;
 use super::state::Conversation;
+use crate::audience::{Audience, Validation};
 use crate::era::{Bridge, Output, Translated, Users};
 use crate::message::{Frame, Message, Outgoing, Outline, Sent};
 
@@ -21,6 +22,14 @@ impl Conversation {
     /// Whether the bridge may have to write messages of its own.
     pub fn is_bridging(&self) -> bool {
         self.bridge.as_ref().is_some_and(Bridge::is_bridging)
+    }
+
+    /// The audience with what is known of the era of the server by now.
+    pub(super) fn bridged(&self, mut audience: Audience) -> Audience {
+        if let Validation::OnlyModern { is_bridged } = &mut audience.validation {
+            *is_bridged = self.bridge.as_ref().is_some_and(Bridge::has_legacy_server);
+        }
+        audience
     }
 
     /// Whether the server, which has ended, has to be started again to find out its era.

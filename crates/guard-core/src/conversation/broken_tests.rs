@@ -1,12 +1,14 @@
 //! Results that break the output schema of their tool.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolbond_contract::Mode;
+use toolbond_contract::{Mode, Revision};
 
-use super::Link;
 use super::decision_tests::{Seen, Talk};
+use super::{Conversation, Link};
+use crate::era::{Users, meta};
 use crate::settings::Settings;
 
 /// A client that is known to validate results.
@@ -163,6 +165,84 @@ fn a_null_is_left_out_only_for_who_may_have_the_strict_schema() {
     list(&mut talk, "c");
     assert_eq!(call(&mut talk, "c", &nulled).0, result(&json!({ "sum": 1 })));
     assert_eq!(talk.conversation.server.learned().changes(), 0);
+}
+
+/// A request of `client`, which speaks 2026-07-28.
+fn modern(client: &str, method: &str, mut params: Value) -> Value {
+    params["_meta"] = meta(client);
+    params["_meta"][meta::VERSION] = json!("2026-07-28");
+    params["_meta"][meta::CAPABILITIES] = json!({});
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
+}
+
+/// What `client` gets of a list and of a call, before a server of 2025-11-25 whose era is not known when the list is
+/// requested.
+fn bridged(settings: Settings, client: &str, tool: &Value, result: &Value) -> (Value, Value) {
+    let mut talk = talk(settings);
+    let server = talk.conversation.server.clone();
+    talk.conversation =
+        Conversation::new(server, Link::Pipe, Revision::default()).with_bridge(Users::One);
+    let info = json!({ "name": "a", "version": "1" });
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} }, "serverInfo": info });
+    let answer = |message: &Value| match message["method"].as_str().unwrap() {
+        "initialize" => json!({ "result": hello }),
+        _ if message["params"]["_meta"].get(meta::VERSION).is_some() => {
+            json!({ "error": { "code": -32601, "message": "no" } })
+        }
+        "tools/list" => json!({ "result": { "tools": [tool] } }),
+        _ => json!({ "result": result }),
+    };
+    let mut ask = |message: &Value| {
+        let mut seen: VecDeque<_> = talk.client(message).into();
+        while let Some((whom, mut message)) = seen.pop_front() {
+            if whom == "client" {
+                return message["result"].take();
+            }
+            if message.get("id").is_some() {
+                let mut answer = answer(&message);
+                answer["id"] = message["id"].take();
+                seen.extend(talk.server(&answer));
+            }
+        }
+        panic!("no answer");
+    };
+    let listed = ask(&modern(client, "tools/list", json!({})));
+    (listed, ask(&modern(client, "tools/call", json!({ "name": "add" }))))
+}
+
+#[test]
+fn a_client_that_validates_only_because_of_the_bridge_gets_no_output_schema() {
+    let settings = Settings::default;
+    let wrong = result(&json!({ "sum": 7, "more": 1, "note": null }));
+    let (listed, found) = bridged(settings(), "claude-code", &tools()[0], &wrong);
+    let tool = &listed["tools"][0];
+    assert_eq!(tool["_meta"]["dev.toolbond/output"]["relaxed"], "dropped", "{listed}");
+    assert!(tool.get("outputSchema").is_none());
+    assert_eq!(found["structuredContent"], wrong["structuredContent"]);
+    // Another one keeps its schema, as does the same where results are not repaired, or its user knows better.
+    let warn = Settings { results: Mode::Warn, ..settings() };
+    let told = |it| Settings { client_validates: [("claude-code".to_owned(), it)].into(), ..settings() };
+    let others = [(settings(), STRICT, true), (warn, "claude-code", false)];
+    let told = [(told(true), "claude-code", true), (told(false), "claude-code", false)];
+    for (settings, client, is_error) in others.into_iter().chain(told) {
+        let (listed, found) = bridged(settings, client, &tools()[0], &wrong);
+        assert_eq!(listed["tools"][0]["outputSchema"], output(), "{client}");
+        assert_eq!(found["isError"] == true, is_error, "{client}: {found}");
+    }
+}
+
+#[test]
+fn without_its_output_schema_a_tool_has_results_of_the_same_form() {
+    let envelope = json!({ "type": "object", "properties": { "result": { "type": "integer" } },
+        "required": ["result"], "x-fastmcp-wrap-result": true });
+    for (output, content) in [(output(), json!({ "sum": 1 })), (envelope, json!({ "result": 1 }))] {
+        let tool = json!({ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output });
+        let sent = result(&content);
+        let (_, expected) = bridged(Settings::default(), "codex", &tool, &sent);
+        let (listed, found) = bridged(Settings::default(), "claude-code", &tool, &sent);
+        assert!(listed["tools"][0].get("outputSchema").is_none());
+        assert_eq!(found, expected);
+    }
 }
 
 #[test]

@@ -224,7 +224,7 @@ impl Conversation {
         let Some(pending) = pending else { return Decision::Dropped };
         pending.progress = RequestProgress::Open;
         if let Some(Tool::Offered { held, .. }) = &mut tool {
-            held.is_validated = call.list.audience.validates;
+            held.is_validated = call.list.audience.validates();
         }
         pending.purpose = Purpose::Call { tool, revision: call.list.audience.revision.clone() };
         let mut headers = call.header_changes.clone();

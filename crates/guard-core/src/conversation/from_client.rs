@@ -288,8 +288,9 @@ impl Conversation {
         let revision = client.revision.or_else(|| part.told.revision.cloned());
         let client = client.client.as_deref().or(self.client.as_deref());
         let revision = revision.unwrap_or_else(|| self.negotiated.clone());
-        let validates = rules.settings.validates(client, &revision);
-        let audience = Audience { revision, target: rules.settings.target(client), validates };
+        let validation = rules.settings.validation(client, &revision);
+        let target = rules.settings.target(client);
+        let audience = self.bridged(Audience { revision, target, validation });
         ListKey { caller, audience }
     }
 

@@ -371,7 +371,9 @@ impl Conversation {
                     self.client = client.or(self.client.take());
                 }
             }
-            Purpose::List { request, key } => {
+            Purpose::List { request, mut key } => {
+                // Its request may have come before the era of the server was known.
+                key.audience = self.bridged(key.audience);
                 let others = self.catalog.names_before(&key, request);
                 let (result, audience) = (part.text.slice_ref(text), key.audience.clone());
                 let check = JobKind::Page { request, others, result, audience };

@@ -44,6 +44,11 @@ impl Bridge {
         !self.is_transparent() && !matches!(self.state, BridgeState::Idle)
     }
 
+    /// Whether a modern client talks to a legacy server.
+    pub fn has_legacy_server(&self) -> bool {
+        matches!(self.state, BridgeState::Modern(_)) && !self.is_transparent()
+    }
+
     /// Whether the server, which has ended, has to be started again: some end when a client of another era talks
     /// to them.
     pub fn wants_restart(&self) -> bool {

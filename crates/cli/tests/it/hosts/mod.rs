@@ -3,6 +3,7 @@
 //!
 //! The default set runs one host with one server, and compares the cells of that pair.
 
+mod breaks;
 mod page;
 mod run;
 

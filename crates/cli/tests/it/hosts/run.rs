@@ -29,7 +29,7 @@ pub(crate) const HOSTS: [Host; 3] = [
 pub(crate) struct Server {
     pub(crate) name: String,
     pub(crate) title: String,
-    words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// Tools and arguments; without them each tool is called once, without arguments.
     pub(crate) calls: Option<Vec<(String, Value)>>,
 }
@@ -66,6 +66,24 @@ pub(crate) struct Run {
     pub(crate) calls: Vec<Call>,
 }
 
+impl Run {
+    /// Why the host did not do what it should, if so.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let what = if self.timed_out {
+            format!("did not end within {SECONDS} s")
+        } else if self.requests == 0 {
+            format!("asked the model nothing (exit code {:?})", self.code)
+        } else if !self.proxied.is_empty() {
+            format!("tried to connect to {}", self.proxied.join(", "))
+        } else {
+            return None;
+        };
+        let said: Vec<&str> = self.said.lines().rev().take(5).collect();
+        let said: Vec<&str> = said.into_iter().rev().collect();
+        Some(format!("{} {what}; it said: {}", self.version, said.join(" / ")))
+    }
+}
+
 /// A tool that the model is offered.
 #[derive(Deserialize)]
 pub(crate) struct Tool {
@@ -95,33 +113,15 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn measure(host: &Host, server: &Server) -> Self {
-        // On a busy machine a host may not wait for a server: no tools twice are no tools.
-        let runs = WAYS.map(|(_, guard)| {
-            let first = run(host, server, guard);
-            if first.tools.is_empty() { run(host, server, guard) } else { first }
-        });
+        let runs = WAYS.map(|(_, guard)| run(host, server, guard));
         Self { host: host.name, server: server.name.clone(), runs }
     }
 
     /// Why the host did not do what it should in all runs, if so.
     pub(crate) fn problem(&self) -> Option<String> {
         let problem = |(run, (way, _)): (&Run, _)| {
-            let what = if run.timed_out {
-                format!("did not end within {SECONDS} s")
-            } else if run.requests == 0 {
-                format!("asked the model nothing (exit code {:?})", run.code)
-            } else if !run.proxied.is_empty() {
-                format!("tried to connect to {}", run.proxied.join(", "))
-            } else {
-                return None;
-            };
-            let (host, server, version) = (self.host, &self.server, &run.version);
-            let said: Vec<&str> = run.said.lines().rev().take(5).collect();
-            let said: Vec<&str> = said.into_iter().rev().collect();
-            Some(format!(
-                "{host} {version}, {server}, {way}: {what}; it said: {}",
-                said.join(" / ")
-            ))
+            let (host, server) = (self.host, &self.server);
+            run.problem().map(|problem| format!("{host}, {server}, {way}: {problem}"))
         };
         self.runs.iter().zip(WAYS).find_map(problem)
     }
@@ -164,7 +164,14 @@ fn packages(host: &str) -> String {
     }
 }
 
-fn run(host: &Host, server: &Server, guard: &[&str]) -> Run {
+/// Runs a host with a server behind the `guard`, if there is one.
+pub(crate) fn run(host: &Host, server: &Server, guard: &[&str]) -> Run {
+    let first = run_once(host, server, guard);
+    // On a busy machine a host may not wait for a server: no tools twice are no tools.
+    if first.tools.is_empty() { run_once(host, server, guard) } else { first }
+}
+
+fn run_once(host: &Host, server: &Server, guard: &[&str]) -> Run {
     let home = Folder::new();
     let toolbond = env!("CARGO_BIN_EXE_toolbond");
     let folders = [
