@@ -4,12 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ahash::AHashMap;
+use quick_cache::Weighter;
+use quick_cache::unsync::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolbond_contract::{Contract, Relaxation, relax};
-use toolbond_schema::Verdict;
+use toolbond_schema::{Schema, Verdict};
 
 use crate::lock::lock;
+use crate::tool_cache::weigh_schema;
 
 /// What was learned of the output schema of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,22 +34,6 @@ impl Learned {
     /// What clients get of the output schema; `None` stands for no schema.
     pub fn relaxation(&self) -> Option<&Relaxation> {
         (self.times <= MAX_TIMES).then_some(&self.relaxation)
-    }
-
-    /// Whether clients with this schema take `content`, the structured content of a result, or none; `None` where that
-    /// takes too many steps to find out.
-    pub fn accepts(&self, contract: &Contract, content: Option<&Value>) -> Option<bool> {
-        let (Some(relaxation), Some(output)) = (self.relaxation(), contract.output()) else {
-            return Some(true);
-        };
-        let Some(content) = content else { return Some(false) };
-        // What cannot be relaxed in this way is handed out without a schema.
-        let Some(schema) = relaxation.apply(output.value()) else { return Some(true) };
-        match output.schema().compile_alike(&schema).ok()?.validate(content) {
-            Verdict::Valid => Some(true),
-            Verdict::Invalid(_) => Some(false),
-            Verdict::Unfinished(_) => None,
-        }
     }
 
     /// The bytes that it takes, about.
@@ -71,9 +58,33 @@ impl Learned {
 #[derive(Debug, Default)]
 pub struct LearnedTools {
     entries: Mutex<AHashMap<[u8; 32], Entry>>,
+    compiled: Mutex<CompiledSchemas>,
     /// How often something was learned.
     changes: AtomicU64,
     stamps: AtomicU64,
+}
+
+/// The most bytes that compiled schemas take, about.
+const MAX_COMPILED: usize = 16 << 20;
+
+/// Relaxed schemas that were compiled, by the digest of the tool and where what was learned of it is in memory. That stays
+/// there as long as the schema is here.
+#[derive(Debug)]
+struct CompiledSchemas(Cache<([u8; 32], usize), (Schema, Arc<Learned>), SchemaWeight>);
+
+impl Default for CompiledSchemas {
+    fn default() -> Self {
+        Self(Cache::with_weighter(64, MAX_COMPILED as u64, SchemaWeight))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct SchemaWeight;
+
+impl<K> Weighter<K, (Schema, Arc<Learned>)> for SchemaWeight {
+    fn weight(&self, _: &K, (schema, _): &(Schema, Arc<Learned>)) -> u64 {
+        weigh_schema(schema) as u64
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -123,6 +134,36 @@ impl LearnedTools {
         Some((Arc::clone(&entry.learned), entry.stamp))
     }
 
+    /// Whether clients with the schema that `learned` makes of the author's take `content`, the structured content of a
+    /// result, or none; `None` where that takes too many steps to find out.
+    pub fn accepts(
+        &self,
+        learned: &Arc<Learned>,
+        contract: &Contract,
+        content: Option<&Value>,
+    ) -> Option<bool> {
+        let (Some(relaxation), Some(output)) = (learned.relaxation(), contract.output()) else {
+            return Some(true);
+        };
+        let Some(content) = content else { return Some(false) };
+        let key = (*contract.digest().as_bytes(), Arc::as_ptr(learned).addr());
+        let known = lock(&self.compiled).0.get(&key).map(|(schema, _)| schema.clone());
+        let schema = if let Some(schema) = known {
+            schema
+        } else {
+            // What cannot be relaxed in this way is handed out without a schema.
+            let Some(relaxed) = relaxation.apply(output.value()) else { return Some(true) };
+            let schema = output.schema().compile_alike(&relaxed).ok()?;
+            lock(&self.compiled).0.insert(key, (schema.clone(), Arc::clone(learned)));
+            schema
+        };
+        match schema.validate(content) {
+            Verdict::Valid => Some(true),
+            Verdict::Invalid(_) => Some(false),
+            Verdict::Unfinished(_) => None,
+        }
+    }
+
     /// Learns that the server broke what is known, with `value` as structured content or with none. Another conversation
     /// may have learned meanwhile: then the next result tells more.
     pub fn learn(&self, contract: &Contract, value: Option<&Value>) -> Arc<Learned> {
@@ -154,10 +195,10 @@ impl LearnedTools {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
     use toolbond_contract::Contract;
 
-    use super::{Learned, LearnedTools, MAX_TIMES, MAX_TOOLS};
+    use super::{Learned, LearnedTools, MAX_COMPILED, MAX_TIMES, MAX_TOOLS, lock};
 
     fn contract(name: &str) -> Contract {
         let output = json!({ "type": "object", "required": ["a"], "additionalProperties": false });
@@ -203,6 +244,36 @@ mod tests {
         assert_eq!(second.get(&tool).unwrap().0.times, 1);
         // A new version of the tool starts afresh.
         assert!(second.get(&contract("other")).is_none());
+    }
+
+    #[test]
+    fn a_relaxed_schema_is_compiled_once_and_room_for_them_is_bounded() {
+        let tools = LearnedTools::default();
+        let compiled = |tools: &LearnedTools| {
+            let compiled = lock(&tools.compiled);
+            (compiled.0.len(), compiled.0.weight())
+        };
+        let learned = tools.learn(&contract("t"), Some(&json!({ "b": 1 })));
+        for content in [json!({ "b": 2 }), json!({ "b": "x" }), json!([])] {
+            let accepted = tools.accepts(&learned, &contract("t"), Some(&content));
+            assert_eq!(accepted, Some(content.is_object()));
+        }
+        assert_eq!(compiled(&tools).0, 1);
+        // What is learned next is another schema.
+        let next = tools.learn(&contract("t"), Some(&json!([])));
+        assert_eq!(tools.accepts(&next, &contract("t"), Some(&json!([]))), Some(true));
+        assert_eq!(tools.accepts(&learned, &contract("t"), Some(&json!([]))), Some(false));
+        let wide: Vec<_> =
+            (0..2000).map(|n| (format!("p{n}"), json!({ "type": "string" }))).collect();
+        let output = json!({ "required": ["a"], "properties": Value::from_iter(wide) });
+        for n in 0..10 {
+            let tool = json!({ "name": n.to_string(), "inputSchema": { "type": "object" }, "outputSchema": output });
+            let tool = Contract::received(tool).unwrap();
+            let learned = tools.learn(&tool, Some(&json!({})));
+            assert_eq!(tools.accepts(&learned, &tool, Some(&json!({}))), Some(true));
+        }
+        let (count, weight) = compiled(&tools);
+        assert!(count < 12 && weight <= MAX_COMPILED as u64, "{count} {weight}");
     }
 
     #[test]

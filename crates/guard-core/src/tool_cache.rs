@@ -9,6 +9,7 @@ use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use serde_json::Value;
 use toolbond_contract::{Action, Contract, Finding, Form, JudgeOptions, judge_tools};
+use toolbond_schema::Schema;
 use toolbond_targets::View;
 
 use crate::audience::Audience;
@@ -240,6 +241,11 @@ const STATE: usize = 300;
 fn pattern_states(contract: &Contract) -> usize {
     let schemas = std::iter::once(contract.input()).chain(contract.output());
     schemas.map(|schema| schema.schema().pattern_states()).sum()
+}
+
+/// What a compiled schema takes, about.
+pub fn weigh_schema(schema: &Schema) -> usize {
+    weigh(schema.source()) + STATE * schema.pattern_states()
 }
 
 /// Judges `tools` as one list.

@@ -44,6 +44,14 @@ pub fn example(package: &str, name: &str) -> PathBuf {
     place
 }
 
+/// The variable that says where programs keep what they remember, and a place of its own for one command: what one guard
+/// remembers is not for another one, nor for the user.
+pub fn own_cache() -> (&'static str, PathBuf) {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("cache-{}-{}", std::process::id(), COUNT.fetch_add(1, SeqCst));
+    ("XDG_CACHE_HOME", built().join("tmp").join(name))
+}
+
 /// The command of `words`.
 pub fn command<W: AsRef<OsStr>>(words: &[W]) -> Command {
     let mut command = Command::new(&words[0]);
@@ -53,12 +61,8 @@ pub fn command<W: AsRef<OsStr>>(words: &[W]) -> Command {
 
 /// `toolbond` with `arguments`.
 pub fn toolbond(arguments: &[&str]) -> Command {
-    // What one guard remembers is not for another one, nor for the user.
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let mut command = Command::new(program());
-    command.args(arguments).env("NO_COLOR", "1");
-    let name = format!("cache-{}-{}", std::process::id(), COUNT.fetch_add(1, SeqCst));
-    command.env("XDG_CACHE_HOME", built().join("tmp").join(name));
+    let mut command = command(&[program()]);
+    command.args(arguments).env("NO_COLOR", "1").envs([own_cache()]);
     command
 }
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, iter};
 
-use crate::process::program;
+use crate::process::{own_cache, program};
 
 /// Stands for what is left out.
 const ANYTHING: &str = "[…]";
@@ -106,7 +106,9 @@ impl Shell {
         let path = var_os("PATH").unwrap();
         let path = iter::once(program().parent().unwrap().into()).chain(split_paths(&path));
         let path = join_paths(path).unwrap().into_string().unwrap();
-        let environment = vec![("PATH", path), ("NO_COLOR", "1".to_owned())];
+        let (name, cache) = own_cache();
+        let cache = cache.into_os_string().into_string().unwrap();
+        let environment = vec![("PATH", path), ("NO_COLOR", "1".to_owned()), (name, cache)];
         Self { folder: folder.into(), status: 0, environment, is_merged: false }
     }
 

@@ -12,6 +12,7 @@ use crate::serve::{self, BOTH_ERAS};
 pub(super) const PASSED: &str = "guard, everything off";
 pub(super) const KEPT: &str = "guard, validated, --keep-eras";
 pub(super) const VALIDATED: &str = "guard, validated";
+pub(super) const REPAIRING: &str = "guard, validated, --results repair";
 pub(super) const BRIDGED: [&str; 2] =
     ["guard, legacy client, modern server", "guard, modern client, legacy server"];
 
@@ -21,16 +22,21 @@ const READ: &[&str] =
 
 const ENFORCE_ALONE: &[&str] = &["--arguments", "enforce", "--results", "enforce", "--keep-eras"];
 
+/// Results are valid, so nothing is repaired or learned.
+const REPAIR: &[&str] =
+    &["--arguments", "enforce", "--results", "repair", "--results-file", "none"];
+
 const ALL: &[Way] = &[Way::Http, Way::Bridge, Way::Stdio];
 
 /// What the guard is called and told, who calls, what its server speaks, and on which ways it is measured.
 type Guarded = (&'static str, &'static [&'static str], Era, &'static str, &'static [Way]);
 
-const GUARDS: [Guarded; 6] = [
+const GUARDS: [Guarded; 7] = [
     (PASSED, OFF, Era::Modern, "both", &[Way::Http, Way::Stdio]),
     ("guard, checks off, messages read", READ, Era::Modern, "both", &[Way::Http]),
     (KEPT, ENFORCE_ALONE, Era::Modern, "both", &[Way::Http]),
     (VALIDATED, &ENFORCE, Era::Modern, "both", ALL),
+    (REPAIRING, REPAIR, Era::Modern, "both", ALL),
     (BRIDGED[0], &ENFORCE, Era::Legacy, "modern", ALL),
     (BRIDGED[1], &ENFORCE, Era::Modern, "legacy", ALL),
 ];

@@ -1,6 +1,6 @@
 //! The tables, whether the bars are met, and where the guard loses.
 
-use super::cases::{BRIDGED, KEPT, PASSED, VALIDATED};
+use super::cases::{BRIDGED, KEPT, PASSED, REPAIRING, VALIDATED};
 use super::{Options, Row};
 use crate::cases::{COPIER, Case, ENVOY, Kind, Missing, NGINX, Way};
 use crate::peers;
@@ -8,12 +8,15 @@ use crate::stats::median;
 use crate::table::Table;
 
 /// The most that a case may take, in times what another one of the same way takes.
-const BARS: [(Way, &str, &str, f64); 11] = [
+const BARS: [(Way, &str, &str, f64); 14] = [
     (Way::Http, KEPT, NGINX, 1.6),
     (Way::Http, VALIDATED, NGINX, 1.6),
     (Way::Http, PASSED, NGINX, 1.25),
     (Way::Stdio, PASSED, COPIER, 1.25),
     (Way::Http, VALIDATED, KEPT, 1.03),
+    (Way::Http, REPAIRING, VALIDATED, 1.03),
+    (Way::Bridge, REPAIRING, VALIDATED, 1.03),
+    (Way::Stdio, REPAIRING, VALIDATED, 1.03),
     (Way::Http, BRIDGED[0], VALIDATED, 2.0),
     (Way::Http, BRIDGED[1], VALIDATED, 2.0),
     (Way::Bridge, BRIDGED[0], VALIDATED, 2.0),

@@ -147,8 +147,7 @@ impl Page {
             let cell = row.and_then(|row| row.trim_end_matches(" |").split(" | ").nth(column));
             cell.is_some_and(|cell| cell == text || cell.starts_with(&format!("{text}; HTTP: ")))
         };
-        let cells =
-            answers().into_iter().enumerate();
+        let cells = answers().into_iter().enumerate();
         let cells = cells.map(|(index, it)| (it.tool, cell(&runs.rounds, index)));
         let missing = cells.filter(|(tool, text)| !has(tool, text));
         missing.map(|(tool, text)| format!("{tool}: {text}")).collect()

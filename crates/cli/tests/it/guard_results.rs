@@ -1,9 +1,11 @@
 //! Results that break the output schema of their tool, through the guard with its defaults.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 use toolbond_harness::guard::{Configured, in_front_of};
-use toolbond_harness::http::{HttpServer, ask, body, body_text};
-use toolbond_harness::mcp::{ask_modern, call, post, request};
+use toolbond_harness::http::{Connection, HttpServer, ask, body, body_text};
+use toolbond_harness::mcp::{ask_modern, call, modern, open, post, request};
 
 /// The schema of the results of the tool `add`.
 fn output() -> Value {
@@ -152,6 +154,85 @@ fn a_server_that_breaks_everything_is_bounded() {
     assert!(get("/").contains("breaks its output schema"));
     assert_eq!(guard.process.log().count("[result-invalid]"), 1);
     assert_eq!(guard.process.log().count("[result-missing]"), 1);
+}
+
+/// A server of both eras whose tool `add` returns its argument `result`, and whose streams stay open and say nothing.
+fn serve_streams() -> HttpServer {
+    let sessions = AtomicUsize::new(0);
+    HttpServer::start(move |request, reply| {
+        let mut listen = |first: &str| {
+            reply.events()?;
+            reply.event(first)?;
+            reply.hang();
+            Ok(())
+        };
+        if request.method() == "GET" {
+            return listen(": open\n\n");
+        }
+        let message = request.message();
+        let params = &message["params"];
+        let capabilities = json!({ "tools": { "listChanged": true } });
+        match message["method"].as_str().unwrap() {
+            "initialize" => {
+                let session = sessions.fetch_add(1, Ordering::SeqCst);
+                let info = json!({ "name": "s", "version": "1" });
+                let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": info });
+                let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": hello });
+                let head = format!("content-type: application/json\r\nmcp-session-id: {session}");
+                reply.send("200 OK", &head, answer.to_string())
+            }
+            "subscriptions/listen" => {
+                let meta = json!({ "io.modelcontextprotocol/subscriptionId": message["id"] });
+                let told = json!({ "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+                    "params": { "_meta": meta, "notifications": { "toolsListChanged": true } } });
+                listen(&format!("data: {told}\n\n"))
+            }
+            "tools/list" => {
+                let tool = json!({ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output() });
+                reply.result(request, &json!({ "tools": [tool], "resultType": "complete" }))
+            }
+            "tools/call" => reply.result(request, &params["arguments"]["result"]),
+            "server/discover" => reply.result(
+                request,
+                &json!({ "supportedVersions": ["2026-07-28"], "capabilities": capabilities, "resultType": "complete" }),
+            ),
+            _ => reply.send("202 Accepted", "", ""),
+        }
+    })
+}
+
+#[test]
+fn who_listens_on_http_hears_of_relaxed_schemas() {
+    const CHANGED: &str = "notifications/tools/list_changed";
+    let server = serve_streams();
+    let (_guard, port) = in_front_of(server.port, &[]);
+    let broken = |value: Value| {
+        call(1, "add", &json!({ "result": { "content": [], "structuredContent": value } }))
+    };
+    let get = |session: &str| {
+        let session = session.split("mcp-session-id: ").nth(1).unwrap();
+        let head =
+            format!("GET /mcp HTTP/1.1\r\naccept: text/event-stream\r\nmcp-session-id: {session}");
+        Connection::open(port, &head, b"")
+    };
+    let (listening, late) = (open(port, "/mcp"), open(port, "/mcp"));
+    let mut stream = get(&listening);
+    stream.wait_for(": open");
+    let list = request(2, "subscriptions/listen").replace("\"id\":2", "\"id\":\"s\"");
+    let (head, message) = modern("/mcp", &list);
+    let mut subscription = Connection::open(port, &head, message.as_bytes());
+    subscription.wait_for("acknowledged");
+
+    ask(port, &listening, &broken(json!({ "sum": 1 })));
+    ask(port, &listening, &broken(json!({ "sum": 1, "more": 1 })));
+    stream.wait_for(CHANGED);
+    // The next call of each caller tells it what was learned by another one.
+    ask_modern(port, "/mcp", &broken(json!({ "sum": 1 })));
+    let told = subscription.wait_for(CHANGED);
+    assert!(told.contains(r#""io.modelcontextprotocol/subscriptionId":"s""#), "{told}");
+    // Who opens its stream later is told then.
+    ask(port, &late, &broken(json!({ "sum": 1 })));
+    get(&late).wait_for(CHANGED);
 }
 
 #[test]

@@ -82,10 +82,11 @@ fn compare((client, program): (&str, &str), servers: &[(&str, [Vec<String>; 2])]
 
 /// A server as a command, without and with a guard.
 fn over_stdio((server, name): (&'static str, &str)) -> (&'static str, [Vec<String>; 2]) {
-    let guard =
-        [program().to_str().unwrap(), "guard", "--results", "warn", "--"].map(str::to_owned);
+    let program = program();
+    let guard = [program.to_str().unwrap(), "guard", "--results", "warn", "--results-file", "none"];
     let words = peers::words(name);
-    (server, [words.clone(), [&guard[..], &words].concat()])
+    let guarded = guard.into_iter().chain(["--"]).map(str::to_owned).chain(words.iter().cloned());
+    (server, [words.clone(), guarded.collect()])
 }
 
 #[test]

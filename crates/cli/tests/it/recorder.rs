@@ -62,7 +62,8 @@ impl Way {
         let mut server = peers::words(&format!("servers/{name}"));
         server.extend(arguments.iter().map(|&word| word.to_owned()));
         let program = program();
-        let guard = [&[program.to_str().unwrap(), "guard"], &ENFORCE[..]].concat();
+        let guard = [program.to_str().unwrap(), "guard", "--results-file", "none"];
+        let guard = [&guard, &ENFORCE[..]].concat();
         let guard = |options: &[&str]| {
             let words = guard.iter().chain(options).map(|&word| word.to_owned());
             words.chain(server.iter().cloned()).collect::<Vec<_>>()

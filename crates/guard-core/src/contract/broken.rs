@@ -10,6 +10,7 @@ use toolbond_contract::{
 use super::result::{CheckedResult, ResultCheck};
 use super::shape::{told_error, without_marker};
 use crate::environment::Record;
+use crate::event::Event;
 use crate::json::change::change_text;
 use crate::json::edit::{Span, apply, minify, patch_value};
 use crate::json::members::entries;
@@ -37,6 +38,10 @@ impl ResultCheck<'_> {
         match (judged.outcome, judged.repaired_result.take()) {
             (Outcome::Repaired, Some(repaired)) => {
                 let Some((text, result)) = repair(text, result, &repaired) else {
+                    self.server.report_event_once(Event::warning(format!(
+                        "server: passed a result of tool `{}` as it came: its repair could not be written",
+                        contract.name()
+                    )));
                     return self.shaped(text, result);
                 };
                 self.conclude(judged);
@@ -77,7 +82,8 @@ impl ResultCheck<'_> {
         let content = Structured::from_result(result).value();
         let table = self.server.learned();
         let known = table.get(contract).map(|(learned, _)| learned);
-        let accepted = known.as_ref().map_or(Some(false), |it| it.accepts(contract, content));
+        let accepted =
+            known.as_ref().map_or(Some(false), |it| table.accepts(it, contract, content));
         // A server may break its schema in ever new ways: what is not learned has one line.
         let mut is_new = self.server.is_first(&(contract.name(), rule));
         if accepted == Some(false) {
@@ -103,7 +109,7 @@ impl ResultCheck<'_> {
             return self.shaped(text, result);
         };
         let accepts = match &held.learned {
-            Some(learned) => learned.accepts(contract, content),
+            Some(learned) => table.accepts(learned, contract, content),
             None => Some(false),
         };
         if accepts != Some(false) {

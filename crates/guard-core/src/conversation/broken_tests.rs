@@ -157,6 +157,35 @@ fn a_client_is_told_that_the_list_changed_once_a_minute() {
 }
 
 #[test]
+fn who_subscribed_to_changes_of_tools_hears_of_it() {
+    for (link, agrees) in [(Link::Pipe, true), (Link::Streams, true), (Link::Streams, false)] {
+        let mut talk = Talk::new(link, Settings::default());
+        let mut listen = modern("c", "subscriptions/listen", json!({}));
+        listen["id"] = json!("s");
+        talk.client(&listen);
+        let told = json!({ "_meta": { meta::SUBSCRIPTION: "s" }, "notifications": { "toolsListChanged": agrees } });
+        let seen = talk.server(
+            &json!({ "method": "notifications/subscriptions/acknowledged", "params": told }),
+        );
+        assert_eq!(seen.len(), 1, "{link:?}");
+        list(&mut talk, "c");
+        let (_, seen) = call(&mut talk, "c", &result(&json!({ "sum": 1 })));
+        let changed = |seen: &[Seen]| {
+            let is_it = |it: &&Seen| it.1["method"] == "notifications/tools/list_changed";
+            seen.iter().find(is_it).map(|(_, message)| message["params"].clone())
+        };
+        assert_eq!(changed(&seen), None);
+        let (_, seen) = call(&mut talk, "c", &result(&json!({})));
+        let expected = json!({ "_meta": { meta::SUBSCRIPTION: "s" } });
+        assert_eq!(changed(&seen), agrees.then_some(expected), "{link:?}");
+        // It is not told again within a minute.
+        list(&mut talk, "c");
+        let (_, seen) = call(&mut talk, "c", &result(&json!([])));
+        assert_eq!(changed(&seen), None, "{link:?}");
+    }
+}
+
+#[test]
 fn a_null_is_left_out_only_for_who_may_have_the_strict_schema() {
     let mut talk = default_talk();
     let nulled = result(&json!({ "sum": 1, "note": null }));
@@ -165,6 +194,47 @@ fn a_null_is_left_out_only_for_who_may_have_the_strict_schema() {
     list(&mut talk, "c");
     assert_eq!(call(&mut talk, "c", &nulled).0, result(&json!({ "sum": 1 })));
     assert_eq!(talk.conversation.server.learned().changes(), 0);
+}
+
+#[test]
+fn what_one_client_was_given_says_nothing_of_another() {
+    let mut talk = default_talk();
+    let wrong = result(&json!({ "sum": 7, "more": 1 }));
+    list(&mut talk, STRICT);
+    let is_error = |talk: &mut Talk, client| call(talk, client, &wrong).0["isError"] == true;
+    // Both of them validate, but the second one was given nothing.
+    assert!(!is_error(&mut talk, "claude-ai"));
+    assert_eq!(list(&mut talk, "claude-ai")["ttlMs"], 0);
+    assert!(!is_error(&mut talk, "claude-ai"));
+    assert!(is_error(&mut talk, STRICT));
+}
+
+#[test]
+fn a_client_without_a_session_is_known_as_long_as_it_is_alone() {
+    let mut talk = Talk::new(Link::Streams, Settings::default());
+    let greet = |talk: &mut Talk, name: &str| {
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": name } });
+        talk.client(&json!({ "id": 0, "method": "initialize", "params": hello }));
+        talk.server(
+            &json!({ "id": 0, "result": { "protocolVersion": "2025-11-25", "capabilities": {} } }),
+        );
+    };
+    let is_error = |talk: &mut Talk, id: u64| {
+        let params = json!({ "name": "add", "arguments": {} });
+        talk.client(&json!({ "id": id, "method": "tools/call", "params": params }));
+        let wrong = result(&json!({ "sum": 7, "more": 1 }));
+        let seen = talk.server(&json!({ "id": id, "result": wrong }));
+        seen.last().unwrap().1["result"]["isError"] == true
+    };
+    greet(&mut talk, STRICT);
+    talk.client(&json!({ "id": 1, "method": "tools/list" }));
+    talk.server(&json!({ "id": 1, "result": { "tools": tools() } }));
+    assert!(is_error(&mut talk, 2));
+    // The same client again, and then another one that sends the same headers.
+    greet(&mut talk, STRICT);
+    assert!(is_error(&mut talk, 3));
+    greet(&mut talk, "c");
+    assert!(!is_error(&mut talk, 4));
 }
 
 /// A request of `client`, which speaks 2026-07-28.
@@ -221,7 +291,8 @@ fn a_client_that_validates_only_because_of_the_bridge_gets_no_output_schema() {
     assert_eq!(found["structuredContent"], wrong["structuredContent"]);
     // Another one keeps its schema, as does the same where results are not repaired, or its user knows better.
     let warn = Settings { results: Mode::Warn, ..settings() };
-    let told = |it| Settings { client_validates: [("claude-code".to_owned(), it)].into(), ..settings() };
+    let told =
+        |it| Settings { client_validates: [("claude-code".to_owned(), it)].into(), ..settings() };
     let others = [(settings(), STRICT, true), (warn, "claude-code", false)];
     let told = [(told(true), "claude-code", true), (told(false), "claude-code", false)];
     for (settings, client, is_error) in others.into_iter().chain(told) {
@@ -236,7 +307,8 @@ fn without_its_output_schema_a_tool_has_results_of_the_same_form() {
     let envelope = json!({ "type": "object", "properties": { "result": { "type": "integer" } },
         "required": ["result"], "x-fastmcp-wrap-result": true });
     for (output, content) in [(output(), json!({ "sum": 1 })), (envelope, json!({ "result": 1 }))] {
-        let tool = json!({ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output });
+        let tool =
+            json!({ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output });
         let sent = result(&content);
         let (_, expected) = bridged(Settings::default(), "codex", &tool, &sent);
         let (listed, found) = bridged(Settings::default(), "claude-code", &tool, &sent);

@@ -247,7 +247,7 @@ impl Conversation {
                 Purpose::Handshake { client: initializing_client(text, envelope) }
             }
             Method::Discover => Purpose::Handshake { client: None },
-            Method::Listen => Purpose::Subscription,
+            Method::Listen => Purpose::Subscription { hears_of_tools: false },
             _ if !rules.settings.is_inspecting() => Purpose::Other,
             Method::CallTool => {
                 let mut params = CallParams::read(text, envelope)?;
@@ -288,7 +288,9 @@ impl Conversation {
         let revision = client.revision.or_else(|| part.told.revision.cloned());
         let client = client.client.as_deref().or(self.client.as_deref());
         let revision = revision.unwrap_or_else(|| self.negotiated.clone());
-        let validation = rules.settings.validation(client, &revision);
+        // It may be any of those that sent the same headers.
+        let sender = self.sessionless.name().filter(|_| !revision.is_natural());
+        let validation = rules.settings.validation(client.or(sender), &revision);
         let target = rules.settings.target(client);
         let audience = self.bridged(Audience { revision, target, validation });
         ListKey { caller, audience }

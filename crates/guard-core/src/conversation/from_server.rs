@@ -232,6 +232,11 @@ impl Conversation {
                 let (to, edits) = self.route(to, part);
                 (to, edited(part, edits))
             }
+            Kind::Notification(Method::Acknowledged) => {
+                self.acknowledge(part);
+                let (to, edits) = self.route(to, part);
+                (to, edited(part, edits))
+            }
             Kind::Notification(Method::TaskStatus) if part.rules.settings.inspects_results() => {
                 let (to, edits) = self.route(to, part);
                 self.task_status(to, edits, part, budget)
@@ -252,6 +257,20 @@ impl Conversation {
                 (to, edited(part, edits))
             }
         }
+    }
+
+    /// Notes what the server agrees to tell a subscription of.
+    fn acknowledge(&mut self, part: &ServerPart<'_>) {
+        let stream = match part.origin {
+            Origin::Pipe => StreamId::PIPE,
+            Origin::Stream(stream) | Origin::Resumed(stream) => stream,
+            Origin::Listening(_) => return,
+        };
+        let found = progress(part.text, part.envelope, TokenOf::Notification).unwrap_or_default();
+        let Some((id, _)) = found.subscription else { return };
+        let told = part.envelope.find(part.text, ["notifications"]).ok().and_then(|[told]| told);
+        let tools = told.and_then(|told| members(told, ["toolsListChanged"]).ok()?[0]);
+        self.pending.acknowledge(&(stream, id), tools == Some("true"));
     }
 
     /// Finds the client that a message of a process, which is no answer, is for.
@@ -367,8 +386,9 @@ impl Conversation {
             Purpose::Handshake { client } => {
                 self.shake_hands(text);
                 // Where each request has its own stream, clients share a conversation until they have a session.
-                if self.link != Link::Streams {
-                    self.client = client.or(self.client.take());
+                match client {
+                    Some(name) if self.link == Link::Streams => self.sessionless.add(name),
+                    client => self.client = client.or(self.client.take()),
                 }
             }
             Purpose::List { request, mut key } => {

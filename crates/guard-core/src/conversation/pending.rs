@@ -35,8 +35,8 @@ pub(super) enum Purpose {
     Task { tool: Option<Tool>, revision: Revision },
     /// A request about a task whose call is not known. Its answer is a result, or may hold one.
     UnknownTask { is_result: bool },
-    /// A subscription, which has no answer as long as it is open.
-    Subscription,
+    /// A subscription, which has no answer as long as it is open. The server may have agreed to tell of other tools.
+    Subscription { hears_of_tools: bool },
     /// Anything else.
     Other,
 }
@@ -137,7 +137,10 @@ impl Pending {
 
     /// Whether its answer is checked.
     pub(super) fn is_checked(&self) -> bool {
-        !matches!(self.purpose, Purpose::Other | Purpose::Subscription | Purpose::Handshake { .. })
+        !matches!(
+            self.purpose,
+            Purpose::Other | Purpose::Subscription { .. } | Purpose::Handshake { .. }
+        )
     }
 
     /// Whether the server has not seen it yet.
@@ -328,6 +331,27 @@ impl PendingRequests {
         self.get(self.tokens.get(token)?)
     }
 
+    /// The streams of the subscriptions that hear of other tools, and the ids that their clients gave them, as JSON.
+    pub(super) fn subscribers(&self) -> Vec<(StreamId, String)> {
+        let hears = |(_, pending): &(&Key, &Pending)| {
+            !pending.is_abandoned
+                && matches!(pending.purpose, Purpose::Subscription { hears_of_tools: true })
+        };
+        let address = |((_, id), pending): (&Key, &Pending)| {
+            (pending.stream, pending.client_id.clone().unwrap_or_else(|| id.to_string()))
+        };
+        self.requests.iter().filter(hears).map(address).collect()
+    }
+
+    /// Notes whether the subscription `key` hears of other tools.
+    pub(super) fn acknowledge(&mut self, key: &Key, hears: bool) {
+        if let Some(Purpose::Subscription { hears_of_tools }) =
+            self.requests.get_mut(key).map(|pending| &mut pending.purpose)
+        {
+            *hears_of_tools = hears;
+        }
+    }
+
     /// The open request that asked for log messages; `None` where there are several, or its client has left.
     pub(super) fn only_logged(&self) -> Option<&Pending> {
         let is_logged = |pending: &&Pending| pending.is_open() && pending.wants_log;
@@ -363,7 +387,7 @@ impl PendingRequests {
         let waits = |pending: &Pending| {
             !pending.is_answered()
                 && !pending.is_abandoned
-                && !matches!(pending.purpose, Purpose::Subscription)
+                && !matches!(pending.purpose, Purpose::Subscription { .. })
         };
         !self.requests.values().any(waits)
     }

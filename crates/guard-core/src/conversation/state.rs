@@ -25,8 +25,9 @@ use crate::contract::tasks::Tasks;
 use crate::environment::Record;
 use crate::era::Bridge;
 use crate::event::Event;
+use crate::json::object::Object;
 use crate::json::rope::Rope;
-use crate::message::{Handshake, Id, Outgoing, code, error};
+use crate::message::{Frame, Handshake, Id, Outgoing, code, error, meta};
 use crate::server::{Rules, Server};
 
 /// A conversation between clients and one server.
@@ -41,6 +42,8 @@ pub struct Conversation {
     pub(super) negotiated: Revision,
     /// The name of the only client, where that has sent `initialize`.
     pub(super) client: Option<String>,
+    /// What the clients call themselves that sent `initialize` and have no session.
+    pub(super) sessionless: Sessionless,
     /// Whether the only client was told that it will hear of changed lists.
     pub(super) tells_changes: bool,
     /// Whether it was told of a change since it last got a list.
@@ -61,11 +64,38 @@ pub struct Conversation {
     pub(super) last: u64,
 }
 
+/// What clients without a session call themselves whose requests have the same headers.
+#[derive(Debug, Default)]
+pub(super) enum Sessionless {
+    #[default]
+    Unknown,
+    /// All of them.
+    Name(String),
+    Several,
+}
+
+impl Sessionless {
+    pub(super) fn add(&mut self, name: String) {
+        match self {
+            Self::Unknown => *self = Self::Name(name),
+            Self::Name(known) if *known == name => {}
+            _ => *self = Self::Several,
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Unknown | Self::Several => None,
+        }
+    }
+}
+
 /// After this time a replica requests the tool list again: another one may have heard of a change. A client is told no
 /// more often that what was learned of output schemas changed the list.
 const MAX_AGE: Duration = Duration::from_secs(60);
 
-const TOOLS_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 
 impl Conversation {
     /// A conversation with `server`. Requests that name no revision, before one is negotiated, are of
@@ -82,6 +112,7 @@ impl Conversation {
             pending: PendingRequests::default(),
             negotiated: revision,
             client: None,
+            sessionless: Sessionless::default(),
             tells_changes: false,
             has_told_change: false,
             told_learned,
@@ -202,10 +233,19 @@ impl Conversation {
         self.tell_change();
     }
 
-    /// Tells the client that the list has changed. Once is enough until it lists the tools again.
+    /// Tells the client, and who subscribed to that, that the list has changed. For a client without subscriptions once is
+    /// enough until it lists the tools again. The clients of a replica may listen at another one, and are not told.
     fn tell_change(&mut self) {
+        if self.server.rules().settings.is_replica() {
+            return;
+        }
         if self.tells_changes && !std::mem::replace(&mut self.has_told_change, true) {
-            self.send(Destination::Listener, None, TOOLS_CHANGED);
+            self.tell(Destination::Listener, TOOLS_CHANGED, &Object::default());
+        }
+        for (stream, id) in self.pending.subscribers() {
+            let meta = Object::from([(meta::SUBSCRIPTION, id)]).to_string();
+            let params = Object::from([("_meta", meta)]);
+            self.tell(Destination::Client(stream), TOOLS_CHANGED, &params);
         }
     }
 
@@ -270,6 +310,11 @@ impl Conversation {
     pub(super) fn send(&mut self, to: Destination, ticket: Option<Ticket>, text: impl Into<Bytes>) {
         let message = Outgoing::Text(Rope::new(text));
         self.actions.push_back(Action::Send { to, ticket, message });
+    }
+
+    /// Sends a notification that the guard wrote itself.
+    fn tell(&mut self, to: Destination, method: &str, params: &Object) {
+        self.send(to, None, Frame::request(None, method, params).text.into_bytes());
     }
 
     /// Answers a request of the client behind `stream` with an error.
@@ -359,7 +404,7 @@ impl Conversation {
             // Clients without a session are not told apart here.
             let is_one = self.link != Link::Streams || self.has_session;
             if let Some(revision) = revision.filter(|_| is_one) {
-                let is_alone = !matches!(self.link, Link::Shared | Link::Streams);
+                let is_alone = self.link != Link::Shared;
                 self.tells_changes = tells_changes && is_alone && !revision.is_natural();
                 self.negotiated = revision;
             }

@@ -108,11 +108,17 @@ impl<B: ResponseBody> EventStream<B> {
         let session = Arc::clone(&self.answered.exchange.session);
         let is_endpoint = self.answered.origin == Origin::Pipe;
         let is_listening = is_endpoint || matches!(self.answered.origin, Origin::Listening(_));
+        // From here on it hears of what is added.
+        let told = session.told.notified();
+        self.add_replies();
+        if !self.ready.is_empty() {
+            return Ok(());
+        }
         let frame = tokio::select! {
             frame = self.body.frame() => frame,
             // Only a sender that is gone fails, and the proxy has it.
             _ = closing.wait_for(|closing| *closing), if is_listening => None,
-            () = session.told.notified(), if is_endpoint => {
+            () = told => {
                 self.add_replies();
                 return Ok(());
             }
@@ -244,8 +250,11 @@ impl<B: ResponseBody> EventStream<B> {
 
     /// Adds what the guard itself answers.
     fn add_replies(&mut self) {
-        let exchange = &self.answered.exchange;
-        let replies = exchange.session.take_replies(exchange.stream);
+        let Answered { exchange, origin, .. } = &self.answered;
+        let mut replies = exchange.session.take_replies(exchange.stream);
+        if matches!(origin, Origin::Listening(_)) {
+            replies.extend(exchange.session.take_for_listener());
+        }
         self.ready.extend(replies.iter().map(|reply| event(reply)));
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct Session {
     table: Weak<Mutex<Table>>,
     /// Where its messages are posted, in HTTP+SSE.
     pub(super) endpoint: Option<Endpoint>,
-    /// Tells the stream of an endpoint of replies.
+    /// Tells streams of replies.
     pub(super) told: Notify,
     /// Locked after the table, and nothing else after it.
     open: Mutex<Open>,
@@ -75,6 +75,8 @@ struct Open {
     /// Messages that the conversation has not decided about, or that were not fetched yet.
     decided: AHashMap<Ticket, Decided>,
     requests: AHashMap<StreamId, OpenRequest>,
+    /// What the guard itself tells the client on a stream that was opened with GET.
+    for_listener: Option<Bytes>,
     events: EventIds,
     /// The requests of the guard itself that wait for their answer.
     asking: AHashMap<AskId, AbortHandle>,
@@ -235,6 +237,11 @@ impl Session {
         open.requests.get(&StreamId::PIPE).is_some_and(|it| it.replies.len() >= MAX_UNREAD)
     }
 
+    /// Takes what the guard itself tells the client, for a stream that was opened with GET.
+    pub(super) fn take_for_listener(&self) -> Option<Bytes> {
+        lock(&self.open).for_listener.take()
+    }
+
     /// Takes what the guard itself answers on `stream`.
     pub(super) fn take_replies(&self, stream: StreamId) -> Vec<Bytes> {
         let mut open = lock(&self.open);
@@ -334,12 +341,30 @@ impl Session {
                 StreamId::PIPE
             }
             Destination::Answer(stream) | Destination::Client(stream) => stream,
+            Destination::Listener => {
+                lock(&self.open).for_listener = Some(self.bytes(message));
+                return self.told.notify_waiters();
+            }
             // Messages of the guard itself go another way where each request has its own stream.
-            Destination::Server(_) | Destination::Listener => return,
+            Destination::Server(_) => return,
         };
-        let bytes = message.into_one(self.driven.pool().memory()).into_bytes();
-        lock(&self.open).requests.entry(stream).or_default().replies.push(bytes);
-        self.told.notify_one();
+        let bytes = self.bytes(message);
+        let mut open = lock(&self.open);
+        if matches!(to, Destination::Client(_)) && self.endpoint.is_none() {
+            // Its client may have left, or not read for long.
+            let request = open.requests.get_mut(&stream);
+            let Some(request) = request.filter(|it| it.replies.len() < MAX_UNREAD) else { return };
+            request.replies.push(bytes);
+        } else {
+            open.requests.entry(stream).or_default().replies.push(bytes);
+        }
+        drop(open);
+        self.told.notify_waiters();
+    }
+
+    /// A message as bytes.
+    fn bytes(&self, message: Pieces) -> Bytes {
+        message.into_one(self.driven.pool().memory()).into_bytes()
     }
 
     /// Asks the server on behalf of the guard.

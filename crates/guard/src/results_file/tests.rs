@@ -216,10 +216,13 @@ fn a_file_that_is_not_this_users_own_is_not_used() {
     mode(&open, 0o666).unwrap();
     mode(&read_only, 0o400).unwrap();
     fs::create_dir(folder.join("folder")).unwrap();
+    let pipe = folder.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let mut cases = vec![
         (link, "expected a regular file", false),
         (folder.join("folder"), "expected a regular file", false),
         ("/dev/zero".to_owned(), "expected a regular file", false),
+        (pipe, "expected a regular file", false),
         (open, "other users may write it", false),
         (read_only, "it is read-only", true),
         (format!("{own}/below"), "Not a directory", false),
@@ -242,6 +245,31 @@ fn a_file_that_is_not_this_users_own_is_not_used() {
         }
     }
     assert_eq!(fs::read(&own).unwrap(), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_planted_beside_the_file_is_not_touched() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    let other = folder.write("other", "not ours");
+    let learn = |path: &str| {
+        let guard = Guard::start(path, URL);
+        guard.learn(&tool("a"), &json!({ "b": "x" }));
+        guard.file.save();
+        guard.log()
+    };
+    // A link in the place of the lock.
+    let locked = folder.join("locked");
+    symlink(&other, format!("{locked}.lock")).unwrap();
+    assert_eq!(learn(&locked).len(), 1);
+    assert!(!Path::new(&locked).exists());
+    // One in the place of the new file is replaced.
+    let path = folder.join("results-1.json");
+    symlink(&other, format!("{path}.tmp")).unwrap();
+    assert_eq!(learn(&path), Vec::<String>::new());
+    assert!(fs::symlink_metadata(&path).unwrap().is_file());
+    assert_eq!(fs::read_to_string(&other).unwrap(), "not ours");
 }
 
 #[test]

@@ -93,7 +93,12 @@ fn tables(runs: &[Runs]) -> String {
     }
     let names = HOSTS.each_ref().map(|host| host.title).join(" | ");
     for era in SERVERS {
-        _ = write!(text, "\n{}| | {names} |\n| --- |{}\n", title(era), " --- |".repeat(HOSTS.len()));
+        _ = write!(
+            text,
+            "\n{}| | {names} |\n| --- |{}\n",
+            title(era),
+            " --- |".repeat(HOSTS.len())
+        );
         for (index, answer) in answers().iter().enumerate() {
             let cells = HOSTS.each_ref().map(|host| cell(&find(host, era).rounds, index));
             _ = writeln!(text, "| `{}` | {} |", answer.tool, cells.join(" | "));
