@@ -71,6 +71,9 @@ let timedOut = false;
 const timer = setTimeout(() => { timedOut = true; end(); }, (job.seconds ?? 60) * 1000);
 const code = await new Promise((resolve) => { child.on("close", (code) => resolve(code)); child.on("error", (error) => { said += error.message; resolve(null); }); });
 clearTimeout(timer);
+// What a server or a guard writes at its end is seen by the next run.
+const isThere = () => { try { return process.kill(-child.pid, 0); } catch { return false; } };
+for (let tries = 0; isThere() && tries < 100; tries++) await new Promise((resolve) => { setTimeout(resolve, 50); });
 end();
 model.close();
 proxy.close();

@@ -10,6 +10,8 @@ pub struct Audience {
     pub revision: Revision,
     pub target: Option<&'static Target>,
     pub validation: Validation,
+    /// Whether its model is known to read only the text of results. That changes no tool either.
+    pub reads_only_text: bool,
 }
 
 /// Whether a client validates results against the output schemas that it was given.
@@ -61,6 +63,6 @@ impl std::hash::Hash for Audience {
 /// Full tools.
 impl From<Revision> for Audience {
     fn from(revision: Revision) -> Self {
-        Self { revision, target: None, validation: Validation::default() }
+        Self { revision, target: None, validation: Validation::default(), reads_only_text: false }
     }
 }

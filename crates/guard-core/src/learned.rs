@@ -31,6 +31,11 @@ const MAX_TOOLS: usize = 1024;
 const MAX_BYTES: usize = 1 << 20;
 
 impl Learned {
+    /// Clients get no schema.
+    pub fn gone() -> Self {
+        Self { relaxation: Relaxation::default(), times: MAX_TIMES + 1 }
+    }
+
     /// What clients get of the output schema; `None` stands for no schema.
     pub fn relaxation(&self) -> Option<&Relaxation> {
         (self.times <= MAX_TIMES).then_some(&self.relaxation)
@@ -48,7 +53,7 @@ impl Learned {
         let relaxed = contract.output().zip(value).filter(|_| times <= MAX_TIMES);
         match relaxed.and_then(|(it, value)| relax(it.schema(), &self.relaxation, value)) {
             Some(relaxation) => Self { relaxation, times },
-            None => Self { relaxation: Relaxation::default(), times: MAX_TIMES + 1 },
+            None => Self::gone(),
         }
     }
 }

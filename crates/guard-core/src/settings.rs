@@ -7,7 +7,7 @@ use toolbond_contract::{Mode, Policy, Repairs, Revision, Side};
 use toolbond_targets::{Target, ViewFor};
 
 use crate::audience::Validation;
-use crate::validating_clients::validation;
+use crate::validating_clients::{reads_only_text, validation};
 
 /// What a guard does with the messages of a server.
 ///
@@ -169,6 +169,11 @@ impl Settings {
             Some(false) => Validation::Unknown,
             None => validation(client, revision),
         }
+    }
+
+    /// Whether the model of a client that calls itself `client` is known to read only the text of results.
+    pub fn reads_only_text(&self, client: Option<&str>) -> bool {
+        client.is_some_and(reads_only_text)
     }
 
     /// What to do with invalid arguments of `tool`.

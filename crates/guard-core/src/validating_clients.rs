@@ -1,4 +1,4 @@
-//! Clients that are known to validate results against the output schema that they were given.
+//! Clients that are known to validate results against the output schema that they were given, and what their models read.
 
 use toolbond_contract::Revision;
 
@@ -10,6 +10,8 @@ struct Client {
     name: &'static str,
     /// Whether it validates results only where it speaks 2026-07-28 or a later revision.
     only_modern: bool,
+    /// Whether its model reads the text of results, and not their structured content.
+    only_text: bool,
     /// How that is known, and since when.
     #[cfg_attr(not(test), expect(dead_code, reason = "for readers; tests look at it"))]
     evidence: &'static str,
@@ -19,40 +21,54 @@ const CLIENTS: [Client; 5] = [
     Client {
         name: "claude-ai",
         only_modern: false,
+        only_text: false,
         evidence: "reported for Claude Desktop, github.com: meho#2774, 2026-11-16",
     },
     Client {
         name: "claude-code",
         only_modern: true,
+        only_text: false,
         evidence: "measured, @anthropic-ai/claude-code 2.1.327, 2026-11-17",
     },
     Client {
         name: "gemini-cli-mcp-client",
         only_modern: false,
+        only_text: true,
         evidence: "measured, @google/gemini-cli 0.61.0, 2026-11-17",
     },
     // Some versions add the name that they have for the server.
     Client {
         name: "gemini-cli-mcp-client-",
         only_modern: false,
+        only_text: true,
         evidence: "measured, @google/gemini-cli 0.61.0, 2026-11-17",
     },
     Client {
         name: "mcp",
         only_modern: false,
+        only_text: false,
         evidence: "measured, the default of the Python SDK 1.30.0 and 2.3.0, 2026-11-17",
     },
 ];
 
-/// Whether a client that calls itself `name` and speaks `revision` is known to validate results. Names are compared without
-/// case, and a proxy may have added to them, as in `claude-ai (via mcp-remote 0.1.37)`.
-pub(crate) fn validation(name: &str, revision: &Revision) -> Validation {
+/// The client that calls itself `name`. Names are compared without case, and a proxy may have added to them, as in
+/// `claude-ai (via mcp-remote 0.1.37)`.
+fn find(name: &str) -> Option<&'static Client> {
     let name = name.split(" (").next().unwrap_or_default().to_ascii_lowercase();
-    let is_it = |client: &&Client| {
+    CLIENTS.iter().find(|client| {
         let known = client.name;
         name == known || (known.ends_with('-') && name.starts_with(known))
-    };
-    match CLIENTS.iter().find(is_it) {
+    })
+}
+
+/// Whether the model of a client that calls itself `name` is known to read only the text of results.
+pub(crate) fn reads_only_text(name: &str) -> bool {
+    find(name).is_some_and(|client| client.only_text)
+}
+
+/// Whether a client that calls itself `name` and speaks `revision` is known to validate results.
+pub(crate) fn validation(name: &str, revision: &Revision) -> Validation {
+    match find(name) {
         Some(Client { only_modern: false, .. }) => Validation::Always,
         Some(_) if revision.is_natural() => Validation::OnlyModern { is_bridged: false },
         _ => Validation::Unknown,
@@ -63,7 +79,7 @@ pub(crate) fn validation(name: &str, revision: &Revision) -> Validation {
 mod tests {
     use toolbond_contract::Revision;
 
-    use super::{CLIENTS, validation};
+    use super::{CLIENTS, reads_only_text, validation};
     use crate::audience::Validation;
 
     #[test]
@@ -82,5 +98,6 @@ mod tests {
         }
         assert_eq!(validation("gemini-cli-mcp-client-files", legacy), Validation::Always);
         assert_eq!(validation("codex-mcp-client", modern), Validation::Unknown);
+        assert!(reads_only_text("gemini-cli-mcp-client-files") && !reads_only_text("claude-code"));
     }
 }

@@ -45,8 +45,8 @@ impl ResultCheck<'_> {
                     return self.shaped(text, result);
                 };
                 self.conclude(judged);
-                let shaped = self.shaped(&text, &result);
-                CheckedResult { replacement: shaped.replacement.or(Some(text)), ..shaped }
+                let passed = self.passed(&text, &result);
+                CheckedResult { replacement: passed.replacement.or(Some(text)), ..passed }
             }
             (Outcome::Invalid, _) => self.settle(text, result, contract, judged),
             _ => {
@@ -79,7 +79,8 @@ impl ResultCheck<'_> {
             return self.shaped(text, result);
         }
         let mismatch = mismatch(&judged.findings);
-        let content = Structured::from_result(result).value();
+        // `null` says that there is none.
+        let content = Structured::from_result(result).value().filter(|content| !content.is_null());
         let table = self.server.learned();
         let known = table.get(contract).map(|(learned, _)| learned);
         let accepted =
@@ -106,14 +107,14 @@ impl ResultCheck<'_> {
             self.conclude(judged);
         }
         let Some(held) = self.held().filter(|held| held.is_listed && held.is_validated) else {
-            return self.shaped(text, result);
+            return self.passed(text, result);
         };
         let accepts = match &held.learned {
             Some(learned) => table.accepts(learned, contract, content),
             None => Some(false),
         };
         if accepts != Some(false) {
-            return self.shaped(text, result);
+            return self.passed(text, result);
         }
         if let Some(span) = self.span {
             span.set_tool_error();
@@ -121,6 +122,53 @@ impl ResultCheck<'_> {
         let replacement = as_error(text, &mismatch);
         CheckedResult { replacement, ..CheckedResult::default() }
     }
+}
+
+impl ResultCheck<'_> {
+    /// Passes a result that broke the schema, or was repaired. Its data is there as text where the model reads only that,
+    /// and no `null` takes the place of text for a client that has no schema.
+    fn passed(self, text: &str, result: &Value) -> CheckedResult {
+        let changed = self.held().and_then(|held| match &held.learned {
+            Some(learned)
+                if result[Structured::KEY].is_null() && learned.relaxation().is_none() =>
+            {
+                without_null(text, result)
+            }
+            _ if held.is_read_as_text => with_data(text, result),
+            _ => None,
+        });
+        let Some((text, result)) = changed else { return self.shaped(text, result) };
+        let shaped = self.shaped(&text, &result);
+        CheckedResult { replacement: shaped.replacement.or(Some(text)), ..shaped }
+    }
+}
+
+/// `result`, whose text is `text`, without the structured content `null`; `None` where there is no other content.
+fn without_null(text: &str, result: &Value) -> Option<(String, Value)> {
+    let mut left = result.clone();
+    left.as_object_mut()?.shift_remove(Structured::KEY)?;
+    let has_content = left["content"].as_array().is_some_and(|content| !content.is_empty());
+    has_content.then(|| (patch_value(text, result, &left), left))
+}
+
+/// `result`, whose text is `text`, with its data as one more text block; `None` where a text block says it, or there is
+/// none.
+fn with_data(text: &str, result: &Value) -> Option<(String, Value)> {
+    let members = entries(text)?;
+    let member = |key: &str| members.iter().find(|(name, ..)| name == key).map(|(.., it)| *it);
+    let (content, data) = (member("content")?, member(Structured::KEY)?);
+    let blocks = elements(content)?;
+    if data == "null" || blocks.iter().any(|own| says(own, data)) {
+        return None;
+    }
+    let block = json!({ "type": "text", "text": minify(data) });
+    let at = Span::locate(text, content)?.end - 1;
+    let comma = if blocks.is_empty() { "" } else { "," };
+    let edit = (Span { start: at, end: at }, format!("{comma}{block}"));
+    let text = apply(text, Span::from(0, text), vec![edit]).ok()?;
+    let mut result = result.clone();
+    result.get_mut("content")?.as_array_mut()?.push(block);
+    Some((text, result))
 }
 
 /// `result`, whose text is `text`, with other structured content.

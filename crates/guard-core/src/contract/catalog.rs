@@ -37,7 +37,7 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// Whether its server breaks its output schema, so that clients get another one.
+    /// Whether clients get another output schema than its author's.
     pub fn is_broken(&self) -> bool {
         matches!(self, Self::Offered { held, .. } if held.learned.is_some())
     }
@@ -74,6 +74,8 @@ pub struct HeldOutput {
     pub is_listed: bool,
     /// Whether the caller is known to validate results.
     pub is_validated: bool,
+    /// Whether the model of the caller is known to read only the text of results.
+    pub is_read_as_text: bool,
 }
 
 impl HeldOutput {
@@ -257,7 +259,6 @@ impl Catalog {
         }
         self.under(page.generation);
         let key = key.kept();
-        let omits_output = key.audience.omits_output();
         if !self.lists.contains_key(&key) {
             if !page.request.is_first() {
                 // The pages before it were forgotten.
@@ -292,8 +293,7 @@ impl Catalog {
             if let Tool::Offered { view: Some(view), .. } = &tool {
                 list.add_view(view.view_name(), &name, page.request.page);
             }
-            // Who gets no output schema holds none.
-            if !page.request.is_own && !omits_output {
+            if !page.request.is_own {
                 list.hand_out(&name, &tool);
             }
             // Of two pages with the same tool, the first counts.

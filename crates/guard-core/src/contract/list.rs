@@ -280,8 +280,6 @@ impl PageCheck<'_> {
             let shape = judged.shape(self.audience, stamp, || {
                 self.shape_tool(contract, entry, learned.as_deref(), &mut converted)
             });
-            // No result changes what is not there.
-            let learned = learned.filter(|_| !self.audience.omits_output());
             places.push((texts.len(), tools.len()));
             texts.push(shape.text.map_or(Text::Same, Text::New));
             let held = HeldOutput { learned, ..HeldOutput::default() };
@@ -415,13 +413,10 @@ impl PageCheck<'_> {
         let author = if settings.tools.is_some() { contract.value() } else { &*value };
         let repairs = settings.results_mode(contract.name()) == Mode::Repair;
         let author = if repairs { without_formats(author) } else { Cow::Borrowed(author) };
-        let relaxed = match learned {
-            _ if repairs && self.audience.omits_output() => Some(relax_tool(&author, None)),
-            learned => learned.map(|learned| relax_tool(&author, learned.relaxation())),
-        };
+        let relaxed = learned.map(|learned| relax_tool(&author, learned.relaxation()));
         let tool = self.convert_dialects(relaxed.as_deref().unwrap_or(&author), converted);
         let (tool, mut form) = self.project(&tool, contract.name());
-        if relaxed.is_some() && tool.get("outputSchema").is_none() {
+        if learned.is_some() && tool.get("outputSchema").is_none() {
             // The results that are valid keep their form. Others need one that takes any value.
             let own = self.project(&author, contract.name()).1;
             form = if own == Form::Natural { form } else { own };
@@ -432,18 +427,21 @@ impl PageCheck<'_> {
         Shape { text: (text != entry.text).then(|| text.into()), form, view }
     }
 
-    /// What was learned of the output schema of a tool, where clients are to get it.
+    /// What clients get of the output schema of a tool, and the stamp of what was learned of that; `None` is what its author
+    /// wrote.
     fn learned(&self, contract: &Contract) -> (Option<Arc<Learned>>, Stamp) {
         let name = contract.name();
-        let repairs = self.rules.settings.results_mode(name) == Mode::Repair;
-        match self.server.learned().get(contract).filter(|_| repairs) {
-            Some((learned, stamp)) => {
-                let record = Record::BrokenOutput { tool: name, learned: &learned };
-                self.server.environment().record(&record);
-                (Some(learned), stamp)
-            }
-            None => (None, Stamp::default()),
+        if self.rules.settings.results_mode(name) != Mode::Repair {
+            return (None, Stamp::default());
         }
+        let (learned, stamp) = self.server.learned().get(contract).unzip();
+        if let Some(learned) = &learned {
+            let record = Record::BrokenOutput { tool: name, learned };
+            self.server.environment().record(&record);
+        }
+        let omits = self.audience.omits_output() && contract.output().is_some();
+        let learned = if omits { Some(Learned::gone().into()) } else { learned };
+        (learned, stamp.unwrap_or_default())
     }
 
     /// The tool as the revision of the client can carry it, and how its results reach the client.

@@ -12,7 +12,10 @@ use crate::era::{Users, meta};
 use crate::settings::Settings;
 
 /// A client that is known to validate results.
-const STRICT: &str = "gemini-cli-mcp-client";
+const STRICT: &str = "claude-ai";
+
+/// One whose model reads only text.
+const TEXT_ONLY: &str = "gemini-cli-mcp-client";
 
 fn output() -> Value {
     json!({ "type": "object", "properties": { "sum": { "type": "integer" }, "note": { "type": "string" } },
@@ -197,15 +200,55 @@ fn a_null_is_left_out_only_for_who_may_have_the_strict_schema() {
 }
 
 #[test]
+fn a_model_that_reads_only_text_gets_the_data_as_text() {
+    let mut talk = default_talk();
+    list(&mut talk, TEXT_ONLY);
+    let texts = |found: &Value| -> Vec<Value> {
+        found["content"].as_array().unwrap().iter().map(|block| block["text"].clone()).collect()
+    };
+    let found = call(&mut talk, TEXT_ONLY, &result(&json!({ "sum": "7" }))).0;
+    assert_eq!(texts(&found), ["text", r#"{"sum":7}"#]);
+    let wrong = result(&json!({ "sum": 7, "more": 1 }));
+    call(&mut talk, TEXT_ONLY, &wrong);
+    list(&mut talk, TEXT_ONLY);
+    let found = call(&mut talk, TEXT_ONLY, &wrong).0;
+    assert_eq!(texts(&found), ["text", r#"{"sum":7,"more":1}"#]);
+    assert_eq!(found["structuredContent"], wrong["structuredContent"]);
+    let empty = json!({ "content": [], "structuredContent": { "sum": 7, "more": 1 } });
+    assert_eq!(texts(&call(&mut talk, TEXT_ONLY, &empty).0), [r#"{"sum":7,"more":1}"#]);
+    // What is there as text, or valid, stays as it is.
+    let said = json!({ "content": [{ "type": "text", "text": r#"{"more": 1, "sum": 7}"# }],
+        "structuredContent": { "sum": 7, "more": 1 } });
+    for same in [said, result(&json!({ "sum": 7 }))] {
+        assert_eq!(call(&mut talk, TEXT_ONLY, &same).0, same);
+    }
+    list(&mut talk, STRICT);
+    assert_eq!(call(&mut talk, STRICT, &wrong).0, wrong);
+}
+
+#[test]
+fn a_null_in_the_place_of_content_is_none() {
+    let mut talk = default_talk();
+    list(&mut talk, "c");
+    let nothing = result(&Value::Null);
+    assert_eq!(call(&mut talk, "c", &nothing).0, nothing);
+    assert!(list(&mut talk, "c")["tools"][0].get("outputSchema").is_none());
+    assert_eq!(call(&mut talk, "c", &nothing).0, json!({ "content": nothing["content"] }));
+    let empty = json!({ "content": [], "structuredContent": null });
+    let (found, _) = call(&mut talk, "c", &empty);
+    assert_eq!(found["structuredContent"], json!({ "result": null }));
+}
+
+#[test]
 fn what_one_client_was_given_says_nothing_of_another() {
     let mut talk = default_talk();
     let wrong = result(&json!({ "sum": 7, "more": 1 }));
     list(&mut talk, STRICT);
     let is_error = |talk: &mut Talk, client| call(talk, client, &wrong).0["isError"] == true;
     // Both of them validate, but the second one was given nothing.
-    assert!(!is_error(&mut talk, "claude-ai"));
-    assert_eq!(list(&mut talk, "claude-ai")["ttlMs"], 0);
-    assert!(!is_error(&mut talk, "claude-ai"));
+    assert!(!is_error(&mut talk, "mcp"));
+    assert_eq!(list(&mut talk, "mcp")["ttlMs"], 0);
+    assert!(!is_error(&mut talk, "mcp"));
     assert!(is_error(&mut talk, STRICT));
 }
 

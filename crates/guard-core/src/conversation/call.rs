@@ -225,6 +225,7 @@ impl Conversation {
         pending.progress = RequestProgress::Open;
         if let Some(Tool::Offered { held, .. }) = &mut tool {
             held.is_validated = call.list.audience.validates();
+            held.is_read_as_text = call.list.audience.reads_only_text;
         }
         pending.purpose = Purpose::Call { tool, revision: call.list.audience.revision.clone() };
         let mut headers = call.header_changes.clone();

@@ -290,9 +290,12 @@ impl Conversation {
         let revision = revision.unwrap_or_else(|| self.negotiated.clone());
         // It may be any of those that sent the same headers.
         let sender = self.sessionless.name().filter(|_| !revision.is_natural());
-        let validation = rules.settings.validation(client.or(sender), &revision);
-        let target = rules.settings.target(client);
-        let audience = self.bridged(Audience { revision, target, validation });
+        let settings = &rules.settings;
+        let (target, client) = (settings.target(client), client.or(sender));
+        let validation = settings.validation(client, &revision);
+        let reads_only_text = settings.reads_only_text(client);
+        let audience = Audience { revision, target, validation, reads_only_text };
+        let audience = self.bridged(audience);
         ListKey { caller, audience }
     }
 

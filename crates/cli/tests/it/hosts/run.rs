@@ -1,5 +1,6 @@
 //! One host with one server, directly and through the guard.
 
+use std::fs;
 use std::process::Stdio;
 
 use serde::Deserialize;
@@ -166,13 +167,24 @@ fn packages(host: &str) -> String {
 
 /// Runs a host with a server behind the `guard`, if there is one.
 pub(crate) fn run(host: &Host, server: &Server, guard: &[&str]) -> Run {
-    let first = run_once(host, server, guard);
-    // On a busy machine a host may not wait for a server: no tools twice are no tools.
-    if first.tools.is_empty() { run_once(host, server, guard) } else { first }
+    let folder = Folder::new();
+    run_in(&folder.join("home"), host, server, guard)
 }
 
-fn run_once(host: &Host, server: &Server, guard: &[&str]) -> Run {
-    let home = Folder::new();
+/// The same with a folder of the user at `home`, which is gone afterwards. The words of a server name it.
+pub(crate) fn run_in(home: &str, host: &Host, server: &Server, guard: &[&str]) -> Run {
+    let run = || {
+        fs::create_dir(home).unwrap();
+        let run = run_once(home, host, server, guard);
+        fs::remove_dir_all(home).unwrap();
+        run
+    };
+    let first = run();
+    // On a busy machine a host may not wait for a server: no tools twice are no tools.
+    if first.tools.is_empty() { run() } else { first }
+}
+
+fn run_once(home: &str, host: &Host, server: &Server, guard: &[&str]) -> Run {
     let toolbond = env!("CARGO_BIN_EXE_toolbond");
     let folders = [
         ("NODE", peers::node_modules().to_str().unwrap().to_owned()),
@@ -189,7 +201,7 @@ fn run_once(host: &Host, server: &Server, guard: &[&str]) -> Run {
     };
     let words: Vec<String> = server.words.iter().map(full).collect();
     let mut job = json!({
-        "host": host.name, "packages": packages(host.name), "home": home.path(), "server": words, "seconds": SECONDS,
+        "host": host.name, "packages": packages(host.name), "home": home, "server": words, "seconds": SECONDS,
     });
     if !guard.is_empty() {
         job["guard"] = [&[toolbond], guard, &["--"]].concat().into();
