@@ -122,9 +122,7 @@ impl ResultCheck<'_> {
         let replacement = as_error(text, &mismatch);
         CheckedResult { replacement, ..CheckedResult::default() }
     }
-}
 
-impl ResultCheck<'_> {
     /// Passes a result that broke the schema, or was repaired. Its data is there as text where the model reads only that,
     /// and no `null` takes the place of text for a client that has no schema.
     fn passed(self, text: &str, result: &Value) -> CheckedResult {
