@@ -33,6 +33,9 @@ pub enum FetchError {
     /// Too many tools are being bundled.
     #[error("refers to other documents, and too many tools do so at the same time")]
     Busy,
+    /// Bundling panicked, for example in the program's own code that hears of requests.
+    #[error("refers to other documents, and bundling them failed: internal error")]
+    Panicked,
 }
 
 impl FetchError {
@@ -52,7 +55,7 @@ impl FetchError {
     pub fn to_allow(&self) -> Option<String> {
         match self {
             Self::Document(error) => error.kind.to_allow(&error.uri),
-            Self::Bundle(_) | Self::TotalTime { .. } | Self::TooLarge { .. } | Self::Busy => None,
+            Self::Bundle(_) | Self::TotalTime { .. } | Self::TooLarge { .. } | Self::Busy | Self::Panicked => None,
         }
     }
 
@@ -64,7 +67,7 @@ impl FetchError {
             Self::TotalTime { .. } => {
                 Some("raise the limit `total-seconds`, if you trust them".to_owned())
             }
-            Self::Bundle(_) | Self::TooLarge { .. } | Self::Busy => None,
+            Self::Bundle(_) | Self::TooLarge { .. } | Self::Busy | Self::Panicked => None,
         }
     }
 }

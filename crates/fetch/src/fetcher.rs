@@ -251,13 +251,12 @@ impl Fetcher {
         }
     }
 
-    /// Returns the document `uri`: a known one, a local one, a cached one, or one from the network.
+    /// Returns the document `uri`: a known one, a local one, a cached one, or one from the network. Whoever did not
+    /// fetch it, or waited while another schema did, takes its bytes from the budget as well.
     async fn get(&self, uri: &str, budget: &Budget) -> Result<Arc<Known>, DocumentErrorKind> {
-        if let Some(known) = self.known.get(uri) {
-            budget.take(known.bytes)?;
-            return Ok(known);
-        }
+        let mut is_fetched = false;
         let fetch = async {
+            is_fetched = true;
             let download = self.download(uri, budget).await?;
             // The URLs of files are different on each machine.
             if let Some(lock) = self.lock.as_ref().filter(|_| !is_file(uri)) {
@@ -267,7 +266,11 @@ impl Fetcher {
             let Download { bytes, base } = download;
             Ok(Arc::new(Known { base, value, bytes: bytes.len() }))
         };
-        self.known.get_or_insert_async(uri, fetch).await
+        let known = self.known.get_or_insert_async(uri, fetch).await?;
+        if !is_fetched {
+            budget.take(known.bytes)?;
+        }
+        Ok(known)
     }
 
     /// Fails if `uri` took too long a short time ago.

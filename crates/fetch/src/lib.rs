@@ -39,7 +39,7 @@ pub use limits::{Limits, UnknownLimit};
 pub use lock::{LockError, cache_folder};
 pub use policy::{Policy, PolicyError};
 pub use resolve::Resolve;
-pub use tools::{Bundle, PendingBundle, ToolBundles, explain, wait_a_little};
+pub use tools::{Bundle, MAX_LIST_BYTES, PendingBundle, ToolBundles, explain, wait_a_little};
 
 /// The SHA-256 of `bytes`, in hexadecimal digits.
 fn digest(bytes: &[u8]) -> String {

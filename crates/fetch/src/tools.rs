@@ -31,7 +31,7 @@ const RETRY: Duration = Duration::from_secs(60);
 const MAX_BYTES: u64 = 8 << 20;
 
 /// The most bytes of all bundled tools of a list.
-const MAX_LIST: usize = 8 << 20;
+pub const MAX_LIST_BYTES: usize = 8 << 20;
 
 /// The most bytes of tools that are being bundled at the same time.
 const MAX_PENDING: usize = 32 << 20;
@@ -53,6 +53,35 @@ pub struct ToolBundles {
     waited_in_vain: Arc<Mutex<Option<Instant>>>,
     /// Where tasks are sent to run.
     tasks: OnceLock<mpsc::UnboundedSender<BoxFuture<'static, ()>>>,
+}
+
+/// A tool that is being bundled. One that is dropped, because its task panicked or there is no thread to run it, has
+/// failed.
+struct Task {
+    bundles: Arc<ToolBundles>,
+    /// The text of the tool.
+    text: String,
+    tell: watch::Sender<Option<bool>>,
+}
+
+impl Task {
+    fn finish(self, bundle: Bundle) {
+        let is_ready = matches!(bundle, Bundle::Ready(..));
+        lock(&self.bundles.tools).insert(self.text.clone(), bundle);
+        self.tell.send_replace(Some(is_ready));
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.bundles.pending.fetch_sub(self.text.len(), Ordering::Relaxed);
+        if self.tell.borrow().is_none() {
+            let error = ToolError { member: "inputSchema", error: FetchError::Panicked };
+            let failed = Bundle::Failed(Arc::new(error), Instant::now());
+            lock(&self.bundles.tools).insert(self.text.clone(), failed);
+            self.tell.send_replace(Some(false));
+        }
+    }
 }
 
 /// What has become of a tool.
@@ -82,10 +111,10 @@ impl Bundle {
     #[must_use]
     pub fn within_list(self, used: &mut usize) -> Self {
         *used = used.saturating_add(self.bytes());
-        if *used <= MAX_LIST {
+        if *used <= MAX_LIST_BYTES {
             return self;
         }
-        let error = FetchError::TooLarge { limit: MAX_LIST };
+        let error = FetchError::TooLarge { limit: MAX_LIST_BYTES };
         let error = ToolError { member: "inputSchema", error };
         Self::Failed(Arc::new(error), Instant::now())
     }
@@ -237,8 +266,12 @@ impl ToolBundles {
         let pending = PendingBundle { since: Instant::now(), waited_in_vain, done };
         let pending = Bundle::Pending(pending);
         tools.insert(text.to_owned(), pending.clone());
-        let (bundles, text, tool) = (Arc::clone(self), text.to_owned(), tool.clone());
+        // A task that is dropped at once locks them.
+        drop(tools);
+        let task = Task { bundles: Arc::clone(self), text: text.to_owned(), tell };
+        let tool = tool.clone();
         self.spawn(Box::pin(async move {
+            let bundles = &task.bundles;
             let bundle = match bundles.fetcher.bundle_tool(&tool).await {
                 Ok(new) => {
                     let new = new.unwrap_or(tool);
@@ -251,10 +284,7 @@ impl ToolBundles {
             if let Err(error) = bundles.fetcher.save_lock() {
                 (bundles.on_lock_error)(&error);
             }
-            bundles.pending.fetch_sub(text.len(), Ordering::Relaxed);
-            let is_ready = matches!(bundle, Bundle::Ready(..));
-            lock(&bundles.tools).insert(text, bundle);
-            let _ = tell.send(Some(is_ready));
+            task.finish(bundle);
         }));
         Some(pending)
     }
@@ -274,7 +304,7 @@ impl ToolBundles {
                 // A look-up that hangs cannot be stopped.
                 runtime.shutdown_background();
             };
-            // Without a thread, the task is dropped and nobody waits for it.
+            // Without a thread, tasks are dropped.
             let _ = thread::Builder::new().name("fetch".to_owned()).spawn(run);
             tasks
         });

@@ -78,6 +78,26 @@ async fn all_documents_together_have_a_size() {
     assert_eq!(server.connections(), before);
 }
 
+#[tokio::test]
+async fn a_document_that_another_schema_fetches_counts_too() {
+    let is_open = Arc::<AtomicBool>::default();
+    let server = start(["/a", "/b"].map(|path| (path, held(&is_open))));
+    // Each has two bytes.
+    let fetcher = Fetcher::new(limited(&server, |limits| limits.total_bytes = 3)).unwrap();
+    let (one, both) = (all_of(&server, &["/a"]), all_of(&server, &["/a", "/b"]));
+    let waiting = async {
+        connected(&server, 1).await;
+        documents(&fetcher, &both).await
+    };
+    let open = async {
+        connected(&server, 2).await;
+        is_open.store(true, Ordering::SeqCst);
+    };
+    let (one, both, ()) = tokio::join!(documents(&fetcher, &one), waiting, open);
+    assert_eq!(one.unwrap().len(), 1);
+    assert_eq!(both.unwrap_err(), DocumentErrorKind::TotalBytes { limit: 3 });
+}
+
 /// Time passes where there is nothing else to do.
 #[tokio::test(start_paused = true)]
 async fn all_documents_together_have_a_time() {

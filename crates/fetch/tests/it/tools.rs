@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
-use toolbond_fetch::{Bundle, PendingBundle, Policy, ToolBundles, wait_a_little};
+use toolbond_fetch::{Attempt, Bundle, PendingBundle, Policy, ToolBundles, wait_a_little};
 
 use crate::server::{json as document, start, stuck};
 use crate::{at, limited};
@@ -90,4 +90,27 @@ async fn a_tool_that_is_too_large_with_its_documents_fails() {
     let Some(Bundle::Failed(error, _)) = bundles.get(&text, &tool) else { panic!() };
     assert!(error.to_string().contains("exceed 8388608 bytes"), "{error}");
     assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_panic_while_a_tool_is_bundled_ends_in_a_failure() {
+    let server = start([("/a", document("{}"))]);
+    let panicking = |_: &Attempt| panic!("an observer panics, as this test wants");
+    let bundles = Arc::new(ToolBundles::new(at(&server), panicking, |_| {}).unwrap());
+    let (text, tool) = tool("a", &server.url("/a"));
+    assert!(!pending(bundles.get(&text, &tool)).finish().await);
+    let Some(Bundle::Failed(error, _)) = bundles.get(&text, &tool) else { panic!() };
+    assert!(error.to_string().contains("internal error"), "{error}");
+}
+
+#[tokio::test]
+async fn panics_take_no_room_from_other_tools() {
+    let server = start([("/a", document("{}"))]);
+    let panicking = |_: &Attempt| panic!("an observer panics, as this test wants");
+    let bundles = Arc::new(ToolBundles::new(at(&server), panicking, |_| {}).unwrap());
+    let long = "x".repeat(1 << 20);
+    for number in 0..64 {
+        let (text, tool) = tool(&format!("{number}{long}"), &server.url("/a"));
+        assert!(!pending(bundles.get(&text, &tool)).finish().await, "{number}");
+    }
 }
