@@ -12,7 +12,7 @@
 //!   that.
 //! - [`bundle::bundle`] makes one schema of a schema and the documents that it refers to.
 //!
-//! A problem is a [`Finding`] under a [`Rule`], and every rule has a page ([`rules`]).
+//! A problem is a [`Finding`] under a [`Rule`], and every rule has a page ([`rules()`]).
 //!
 //! This crate works on `serde_json` values. It keeps the order of members and the members that it does not know. It does
 //! no I/O.
@@ -117,7 +117,7 @@ mod repair;
 mod results;
 mod revision;
 mod role;
-mod rules;
+pub mod rules;
 mod structured;
 pub mod subschemas;
 mod tool_schema;

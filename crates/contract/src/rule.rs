@@ -4,7 +4,7 @@ use crate::{Finding, Severity};
 
 /// Declares a rule whose page is the doc comment above it.
 ///
-/// The first line is the summary.
+/// The first line is the summary. The rule is `pub(crate)`; `pub` before its name makes it public.
 ///
 /// ```
 /// toolbond_contract::declare_rule! {
@@ -18,6 +18,11 @@ use crate::{Finding, Severity};
 /// ```
 #[macro_export]
 macro_rules! declare_rule {
+    ($(#[doc = $line:literal])+ pub $name:ident = $id:literal, $severity:ident) => {
+        $(#[doc = $line])+
+        pub static $name: $crate::Rule =
+            $crate::Rule::new($id, $crate::Severity::$severity, concat!($($line, "\n"),+));
+    };
     ($(#[doc = $line:literal])+ $name:ident = $id:literal, $severity:ident) => {
         $(#[doc = $line])+
         pub(crate) static $name: $crate::Rule =

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout_at;
 use toolbond_contract::bundle::{Missing, missing};
-use toolbond_contract::{Finding, Severity};
+use toolbond_contract::{Finding, Severity, rules::EXTERNAL_REF};
 
 use crate::client::Attempt;
 use crate::error::{DocumentErrorKind, FetchError};
@@ -35,9 +35,6 @@ pub const MAX_LIST_BYTES: usize = 8 << 20;
 
 /// The most bytes of tools that are being bundled at the same time.
 const MAX_PENDING: usize = 32 << 20;
-
-/// The rule about references to other documents.
-const EXTERNAL_REF: &str = "external-ref";
 
 /// Tools whose schemas refer to other documents, bundled in the background.
 ///
@@ -134,7 +131,7 @@ pub fn explain(
     bundle: Option<&Bundle>,
     allow: impl Fn(&str) -> String,
 ) {
-    for finding in findings.iter_mut().filter(|finding| finding.rule == EXTERNAL_REF) {
+    for finding in findings.iter_mut().filter(|finding| finding.rule == EXTERNAL_REF.id) {
         match bundle {
             Some(Bundle::Failed(error, _)) => {
                 finding.message = error.error.without_place();

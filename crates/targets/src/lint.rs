@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use toolbond_contract::{
     Finding, JudgeOptions, JudgedTools, RuleSelectionError, Selection, Severity, judge_tools,
+    rules::TOOL_LIST,
 };
 
 use crate::{
@@ -234,7 +235,7 @@ fn entries<'a>(document: &'a Value, judged: &JudgedTools) -> Vec<(Option<usize>,
         Some(Value::Array(tools)) => {
             tools.iter().enumerate().map(|(index, tool)| (Some(index), tool)).collect()
         }
-        Some(tool) if judged.findings.iter().all(|one| one.rule != "tool-list") => {
+        Some(tool) if judged.findings.iter().all(|one| one.rule != TOOL_LIST.id) => {
             vec![(None, tool)]
         }
         _ => Vec::new(),

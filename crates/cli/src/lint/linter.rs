@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use serde_json::Value;
-use toolbond_contract::Pointer;
+use toolbond_contract::{Pointer, rules::TOOL_LIST};
 use toolbond_targets::{LintOptions, LintReport, compare_order, lint_tools};
 
 use super::call::check_results;
@@ -46,7 +46,7 @@ impl Linter<'_> {
     /// Checks the tools of `list`, which is called `name`.
     pub(crate) fn report(&self, list: Value, name: &str) -> anyhow::Result<LintReport> {
         let report = lint_tools(list, self.options);
-        let is_other = |one: &toolbond_targets::LintFinding| one.finding.rule == "tool-list";
+        let is_other = |one: &toolbond_targets::LintFinding| one.finding.rule == TOOL_LIST.id;
         if let Some(other) = report.findings.iter().find(|one| is_other(one)) {
             bail!("{name}: {}: {}", other.finding.pointer, other.finding.message);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use serde_json::Value;
-use toolbond_contract::{JudgeOptions, Policy, judge_tools};
+use toolbond_contract::{JudgeOptions, Policy, judge_tools, rules::TOOL_LIST};
 use toolbond_guard::live::Calls;
 use toolbond_targets::{target, view_tools};
 
@@ -54,7 +54,7 @@ impl View {
         let judged = judge_tools(list, &JudgeOptions::default().policy(Policy::Repair));
         let mut exit = Exit::Clean;
         for finding in judged.errors() {
-            if finding.rule == "tool-list" {
+            if finding.rule == TOOL_LIST.id {
                 bail!("{name}: {}: {}", finding.pointer, finding.message);
             }
             terminal::print_warning(&finding.to_string());

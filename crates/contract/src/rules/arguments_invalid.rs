@@ -37,5 +37,5 @@ declare_rule! {
     ///   "arguments": { "hours": 24 }
     /// }
     /// ```
-    ARGUMENTS_INVALID = "arguments-invalid", Error
+    pub ARGUMENTS_INVALID = "arguments-invalid", Error
 }

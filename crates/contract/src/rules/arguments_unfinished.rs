@@ -34,5 +34,5 @@ declare_rule! {
     ///   "arguments": { "id": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" }
     /// }
     /// ```
-    ARGUMENTS_UNFINISHED = "arguments-unfinished", Error
+    pub ARGUMENTS_UNFINISHED = "arguments-unfinished", Error
 }

@@ -20,5 +20,5 @@ declare_rule! {
     /// ## Use instead
     ///
     /// Add the definition, or write the schema in place of the reference.
-    DANGLING_REF = "dangling-ref", Error
+    pub DANGLING_REF = "dangling-ref", Error
 }

@@ -24,5 +24,5 @@ declare_rule! {
     /// ## Use instead
     ///
     /// Rename one of them: `search` and `search_text`.
-    DUPLICATE_NAME = "duplicate-name", Error
+    pub DUPLICATE_NAME = "duplicate-name", Error
 }

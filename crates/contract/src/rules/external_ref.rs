@@ -30,5 +30,5 @@ declare_rule! {
     ///
     /// `toolbond bundle --flat --allow https://example.com/ tools.json` writes this for you: it fetches what you allow
     /// and embeds it. `toolbond guard --allow-fetch https://example.com/` does so for the clients of a server.
-    EXTERNAL_REF = "external-ref", Error
+    pub EXTERNAL_REF = "external-ref", Error
 }

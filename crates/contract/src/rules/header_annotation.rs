@@ -39,7 +39,7 @@ declare_rule! {
     /// ```json
     /// { "type": "object", "properties": { "region": { "type": "string", "x-mcp-header": "Region" } } }
     /// ```
-    HEADER_ANNOTATION = "header-annotation", Error
+    pub HEADER_ANNOTATION = "header-annotation", Error
 }
 
 /// The annotation.

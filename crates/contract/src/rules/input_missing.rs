@@ -23,5 +23,5 @@ declare_rule! {
     /// ```json
     /// { "name": "now", "inputSchema": { "type": "object", "additionalProperties": false } }
     /// ```
-    INPUT_MISSING = "input-missing", Error
+    pub INPUT_MISSING = "input-missing", Error
 }

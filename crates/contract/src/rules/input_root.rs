@@ -25,5 +25,5 @@ declare_rule! {
     /// ```json
     /// { "name": "now", "inputSchema": { "type": "object", "additionalProperties": false } }
     /// ```
-    INPUT_ROOT = "input-root", Error
+    pub INPUT_ROOT = "input-root", Error
 }

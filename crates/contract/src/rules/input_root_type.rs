@@ -25,5 +25,5 @@ declare_rule! {
     /// ```json
     /// { "name": "search", "inputSchema": { "type": "object", "properties": { "q": { "type": "string" } } } }
     /// ```
-    INPUT_ROOT_TYPE = "input-root-type", Error
+    pub INPUT_ROOT_TYPE = "input-root-type", Error
 }

@@ -1,10 +1,25 @@
 //! The rules that findings name: one rule, one file, and its doc comment is its page.
+//!
+//! A rule about tools, arguments or results is a constant here, so that code which names it does not compile after it
+//! is renamed:
+//!
+//! ```
+//! use serde_json::json;
+//! use toolbond_contract::{JudgeOptions, judge_tools, rules::DUPLICATE_NAME};
+//!
+//! let tool = json!({ "name": "search", "inputSchema": { "type": "object" } });
+//! let judged = judge_tools(json!([tool, tool]), &JudgeOptions::default());
+//! assert!(judged.findings.iter().any(|finding| finding.rule == DUPLICATE_NAME.id));
+//! ```
 
 use crate::Rule;
 
 macro_rules! registry {
     ($($module:ident :: $name:ident),+ $(,)?) => {
-        $(pub(crate) mod $module;)+
+        $(
+            pub(crate) mod $module;
+            pub use $module::$name;
+        )+
 
         /// The rules other than those of repairs, by id.
         pub(crate) static JUDGING: &[&Rule] = &[$(&$module::$name),+];

@@ -44,5 +44,5 @@ declare_rule! {
     ///   "$defs": { "point": { "type": "array", "prefixItems": [{ "type": "number" }, { "type": "number" }] } }
     /// }
     /// ```
-    OLDER_DIALECT = "older-dialect", Info
+    pub OLDER_DIALECT = "older-dialect", Info
 }

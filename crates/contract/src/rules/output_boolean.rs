@@ -23,5 +23,5 @@ declare_rule! {
     /// ```json
     /// { "name": "anything", "inputSchema": { "type": "object" }, "outputSchema": {} }
     /// ```
-    OUTPUT_BOOLEAN = "output-boolean", Info
+    pub OUTPUT_BOOLEAN = "output-boolean", Info
 }

@@ -37,5 +37,5 @@ declare_rule! {
     ///   }
     /// }
     /// ```
-    OUTPUT_PROJECTION = "output-projection", Warning
+    pub OUTPUT_PROJECTION = "output-projection", Warning
 }

@@ -22,5 +22,5 @@ declare_rule! {
     /// ## Use instead
     ///
     /// Leave `outputSchema` out.
-    OUTPUT_ROOT = "output-root", Error
+    pub OUTPUT_ROOT = "output-root", Error
 }

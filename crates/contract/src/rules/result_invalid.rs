@@ -34,5 +34,5 @@ declare_rule! {
     ///   "result": { "content": [], "structuredContent": { "temperature": null } }
     /// }
     /// ```
-    RESULT_INVALID = "result-invalid", Error
+    pub RESULT_INVALID = "result-invalid", Error
 }

@@ -31,5 +31,5 @@ declare_rule! {
     ///   "result": { "content": [{ "type": "text", "text": "72" }], "structuredContent": 72 }
     /// }
     /// ```
-    RESULT_MISSING = "result-missing", Error
+    pub RESULT_MISSING = "result-missing", Error
 }

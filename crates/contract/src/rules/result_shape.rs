@@ -22,5 +22,5 @@ declare_rule! {
     /// ```json
     /// { "result": { "content": [{ "type": "text", "text": "done" }] } }
     /// ```
-    RESULT_SHAPE = "result-shape", Error
+    pub RESULT_SHAPE = "result-shape", Error
 }

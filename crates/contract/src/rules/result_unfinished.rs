@@ -33,5 +33,5 @@ declare_rule! {
     ///   "result": { "content": [], "structuredContent": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" }
     /// }
     /// ```
-    RESULT_UNFINISHED = "result-unfinished", Error
+    pub RESULT_UNFINISHED = "result-unfinished", Error
 }

@@ -20,5 +20,5 @@ declare_rule! {
     /// ## Use instead
     ///
     /// Leave `$schema` out and write 2020-12.
-    SCHEMA_DIALECT = "schema-dialect", Error
+    pub SCHEMA_DIALECT = "schema-dialect", Error
 }

@@ -23,5 +23,5 @@ declare_rule! {
     /// ```json
     /// { "type": "object", "properties": { "tab": { "type": "string" } } }
     /// ```
-    SCHEMA_INVALID = "schema-invalid", Error
+    pub SCHEMA_INVALID = "schema-invalid", Error
 }

@@ -29,5 +29,5 @@ declare_rule! {
     /// ```json
     /// { "type": "string", "pattern": "^[a-z]*$", "maxLength": 1000000 }
     /// ```
-    SCHEMA_LIMIT = "schema-limit", Error
+    pub SCHEMA_LIMIT = "schema-limit", Error
 }

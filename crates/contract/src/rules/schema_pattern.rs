@@ -23,5 +23,5 @@ declare_rule! {
     /// ```json
     /// { "type": "object", "properties": { "id": { "type": "string", "pattern": "(?<id>[0-9]+)" } } }
     /// ```
-    SCHEMA_PATTERN = "schema-pattern", Error
+    pub SCHEMA_PATTERN = "schema-pattern", Error
 }

@@ -22,5 +22,5 @@ declare_rule! {
     /// ```json
     /// { "tools": [{ "name": "fetch", "inputSchema": { "type": "object" } }] }
     /// ```
-    TOOL_ENTRY = "tool-entry", Error
+    pub TOOL_ENTRY = "tool-entry", Error
 }

@@ -23,5 +23,5 @@ declare_rule! {
     /// ```json
     /// { "tools": [{ "name": "search", "inputSchema": { "type": "object" } }] }
     /// ```
-    TOOL_LIST = "tool-list", Error
+    pub TOOL_LIST = "tool-list", Error
 }

@@ -30,7 +30,7 @@ declare_rule! {
     /// ```json
     /// { "name": "now", "inputSchema": { "type": "object" } }
     /// ```
-    TOOL_MEMBER = "tool-member", Error
+    pub TOOL_MEMBER = "tool-member", Error
 }
 
 /// A JSON type, and whether a value has it.

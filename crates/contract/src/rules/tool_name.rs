@@ -28,7 +28,7 @@ declare_rule! {
     /// ```json
     /// { "name": "search", "title": "Search", "inputSchema": { "type": "object" } }
     /// ```
-    TOOL_NAME = "tool-name", Error
+    pub TOOL_NAME = "tool-name", Error
 }
 
 /// Returns the name of `tool`, or the place and the description of what is wrong with it.

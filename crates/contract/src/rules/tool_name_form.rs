@@ -27,7 +27,7 @@ declare_rule! {
     /// ```json
     /// { "name": "search_web", "title": "Search the web", "inputSchema": { "type": "object" } }
     /// ```
-    TOOL_NAME_FORM = "tool-name-form", Warning
+    pub TOOL_NAME_FORM = "tool-name-form", Warning
 }
 
 /// The most characters a name should have.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use toolbond_contract::{
     Change, Contract, Finding, JudgedCall, Outcome, RepairedResult, Structured,
+    rules::{RESULT_INVALID, RESULT_MISSING},
 };
 
 use super::result::{CheckedResult, ResultCheck};
@@ -21,7 +22,7 @@ use crate::json::strict;
 const RAN: &str = "the tool ran; do not repeat the call";
 
 /// The rules whose findings are about the output schema.
-const ABOUT_SCHEMA: [&str; 2] = ["result-invalid", "result-missing"];
+const ABOUT_SCHEMA: [&str; 2] = [RESULT_INVALID.id, RESULT_MISSING.id];
 
 /// The most bytes that are written for all changes of one result.
 const MAX_CHANGES: usize = 64 << 20;

@@ -10,7 +10,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use toolbond_contract::{
     Action, Contract, Finding, Form, Mode, Pointer, ProjectError, ProjectErrorKind, Shaped,
-    convert_tool, judge_tools, lift_tool, project_tool, relax_tool, rule, without_formats,
+    convert_tool, judge_tools, lift_tool, project_tool, relax_tool,
+    rules::{SCHEMA_DIALECT, SCHEMA_LIMIT},
+    without_formats,
 };
 use toolbond_targets::{Target, UsedNames, name_views};
 
@@ -484,19 +486,13 @@ impl PageCheck<'_> {
 
     /// Reports that the client gets a tool without its output schema, which no form of it fits.
     fn report_dropped_schema(&self, tool: &str, error: &ProjectError) {
-        let id = match error.kind {
-            ProjectErrorKind::UnsupportedDialect { .. } => "schema-dialect",
-            _ => "schema-limit",
+        let rule = match error.kind {
+            ProjectErrorKind::UnsupportedDialect { .. } => &SCHEMA_DIALECT,
+            _ => &SCHEMA_LIMIT,
         };
-        if let Some(rule) = rule(id) {
-            let place = Pointer::root().concat(&error.pointer);
-            self.server.report_once(
-                rule.finding(error.kind.to_string())
-                    .tool(tool)
-                    .at(place)
-                    .action(Action::MemberDropped),
-            );
-        }
+        let finding = rule.finding(error.kind.to_string()).tool(tool);
+        let place = Pointer::root().concat(&error.pointer);
+        self.server.report_once(finding.at(place).action(Action::MemberDropped));
     }
 }
 

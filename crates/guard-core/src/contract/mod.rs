@@ -13,7 +13,8 @@ pub mod tasks;
 pub mod view;
 
 use serde_json::{Map, Value};
-use toolbond_contract::{Action, JudgedCall, Mode, Outcome, Revision, Side, rule, tool_error};
+use toolbond_contract::rules::{ARGUMENTS_UNFINISHED, RESULT_UNFINISHED};
+use toolbond_contract::{Action, JudgedCall, Mode, Outcome, Revision, Side, tool_error};
 
 /// `refusal` as `revision` wants results, as JSON.
 pub fn refusal_text(mut refusal: Map<String, Value>, revision: &Revision) -> String {
@@ -25,18 +26,17 @@ pub fn refusal_text(mut refusal: Map<String, Value>, revision: &Revision) -> Str
 
 /// The outcome for the arguments or the result of a call that cannot be checked.
 fn unchecked(side: Side, tool: &str, reason: &str, mode: Mode) -> JudgedCall {
-    let (id, what, action) = match side {
-        Side::Result => ("result-unfinished", "result of", Action::ResultWithheld),
-        _ => ("arguments-unfinished", "arguments for", Action::CallRefused),
+    let (rule, what, action) = match side {
+        Side::Result => (&RESULT_UNFINISHED, "result of", Action::ResultWithheld),
+        _ => (&ARGUMENTS_UNFINISHED, "arguments for", Action::CallRefused),
     };
     let mut judged = JudgedCall::new(Outcome::Unfinished);
-    let found = rule(id).filter(|_| mode != Mode::Off);
-    let mut finding = found.map(|rule| rule.finding(reason).tool(tool).side(side));
+    let mut finding = rule.finding(reason).tool(tool).side(side);
     if mode.refuses_on(side) {
-        finding = finding.map(|finding| finding.action(action));
+        finding = finding.action(action);
         judged.refusal =
             Some(tool_error(format!("could not check the {what} tool `{tool}`: {reason}")));
     }
-    judged.findings.extend(finding);
+    judged.findings.extend((mode != Mode::Off).then_some(finding));
     judged
 }

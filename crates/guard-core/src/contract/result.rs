@@ -6,7 +6,7 @@ use crate::environment::CallSpan;
 use serde_json::Value;
 use toolbond_contract::{
     CallCheck, Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured,
-    rule,
+    rules::RESULT_SHAPE,
 };
 use toolbond_schema::Instance;
 
@@ -175,11 +175,10 @@ impl ResultCheck<'_> {
         };
         let replacement = shape(text, result, form, self.revision, self.keeps_error(result))
             .unwrap_or_else(|error| {
-                if let Some(rule) = rule("result-shape") {
-                    let tool = self.contract().map_or("", Contract::name);
-                    let finding = rule.finding(error.kind.to_string()).at(error.pointer).tool(tool);
-                    self.server.report_call(vec![finding], &self.rules.settings, self.span);
-                }
+                let tool = self.contract().map_or("", Contract::name);
+                let finding = RESULT_SHAPE.finding(error.kind.to_string());
+                let finding = finding.at(error.pointer).tool(tool);
+                self.server.report_call(vec![finding], &self.rules.settings, self.span);
                 None
             });
         if let (Some(span), Some(_)) = (self.span, &replacement) {

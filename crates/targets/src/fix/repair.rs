@@ -3,6 +3,7 @@
 use serde_json::Value;
 use toolbond_contract::{
     Action, Finding, JudgeOptions, JudgedTools, Pointer, Policy, Role, Side, judge_tools,
+    rules::TOOL_MEMBER,
 };
 
 use super::{Edit, Fix};
@@ -34,7 +35,7 @@ fn add_to_tool(tool: &Tool<'_>, findings: &mut [LintFinding], options: &JudgeOpt
             [member, inner] => tool.value.get(member).and_then(|value| value.get(inner)),
             _ => None,
         };
-        if found.finding.rule == "tool-member" && value == Some(&Value::Null) {
+        if found.finding.rule == TOOL_MEMBER.id && value == Some(&Value::Null) {
             let edits = vec![Edit::Remove { pointer: pointer.clone() }];
             found.fix = Some(Fix::safe(format!("remove `{}`", names.join(".")), edits));
         }
