@@ -22,11 +22,11 @@ use std::str::FromStr;
 /// assert!(!Revision::from("tomorrow").is_natural());
 /// assert_eq!(revision.to_string(), "2025-11-25");
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(Kind);
 
 // The order of the variants is the order of revisions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     #[default]
     Absent,
@@ -37,7 +37,7 @@ enum Kind {
     Later(Date),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Date {
     year: u16,
     month: u8,
@@ -116,6 +116,16 @@ impl fmt::Display for Revision {
     }
 }
 
+/// `Revision(2025-11-25)`; `Revision(absent)` where there is no name.
+impl fmt::Debug for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind::Absent => f.write_str("Revision(absent)"),
+            _ => write!(f, "Revision({self})"),
+        }
+    }
+}
+
 /// `YYYY-MM-DD`, digits only, a month and a day that exist in some year.
 fn date(name: &str) -> Option<Date> {
     let bytes = name.as_bytes();
@@ -163,6 +173,13 @@ mod tests {
             assert_eq!(revision.to_string(), name);
         }
         assert_eq!(Revision::named(None), Revision::default());
+    }
+
+    #[test]
+    fn people_read_the_debug_form() {
+        assert_eq!(format!("{:?}", Revision::V2025_11_25), "Revision(2025-11-25)");
+        assert_eq!(format!("{:?}", [Revision::from("v2")]), "[Revision(v2)]");
+        assert_eq!(format!("{:?}", Revision::ABSENT), "Revision(absent)");
     }
 
     #[test]
