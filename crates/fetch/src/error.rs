@@ -55,7 +55,11 @@ impl FetchError {
     pub fn to_allow(&self) -> Option<String> {
         match self {
             Self::Document(error) => error.kind.to_allow(&error.uri),
-            Self::Bundle(_) | Self::TotalTime { .. } | Self::TooLarge { .. } | Self::Busy | Self::Panicked => None,
+            Self::Bundle(_)
+            | Self::TotalTime { .. }
+            | Self::TooLarge { .. }
+            | Self::Busy
+            | Self::Panicked => None,
         }
     }
 
