@@ -6,7 +6,9 @@ use toolbond_contract::Finding;
 #[cfg(feature = "fetch")]
 use {
     std::sync::Arc,
-    toolbond_fetch::{Attempt, Bundle, LockError, Policy, ToolBundles, explain, wait_a_little},
+    toolbond_fetch::{
+        Attempt, Bundle, LockError, MAX_LIST_BYTES, Policy, ToolBundles, explain, wait_a_little,
+    },
 };
 
 /// The documents that the schemas of tools refer to.
@@ -21,6 +23,17 @@ pub(crate) struct Bundled {
     pub(crate) tool: Value,
     #[cfg(feature = "fetch")]
     bundle: Option<Bundle>,
+}
+
+/// Adds `bytes`, those of a tool with its documents, to `used`, those of the tools before it. Returns whether a list may
+/// have them all.
+pub(crate) fn fits_list(used: &mut usize, bytes: usize) -> bool {
+    *used = used.saturating_add(bytes);
+    #[cfg(feature = "fetch")]
+    if bytes > 0 {
+        return *used <= MAX_LIST_BYTES;
+    }
+    true
 }
 
 #[cfg(not(feature = "fetch"))]
@@ -39,6 +52,10 @@ impl Documents {
 impl Bundled {
     pub(crate) fn may_change(&self) -> bool {
         false
+    }
+
+    pub(crate) fn added_bytes(&self) -> usize {
+        0
     }
 
     pub(crate) fn explain(&self, _: &mut [Finding]) {}
@@ -91,6 +108,11 @@ impl Bundled {
     /// Whether more of it may be there later.
     pub(crate) fn may_change(&self) -> bool {
         self.bundle.as_ref().is_some_and(Bundle::may_change)
+    }
+
+    /// The bytes of the tool, if documents were added to it.
+    pub(crate) fn added_bytes(&self) -> usize {
+        self.bundle.as_ref().map_or(0, Bundle::bytes)
     }
 
     /// Says in the findings about the tool why something is not there.

@@ -44,9 +44,15 @@ impl ToolCache {
         by_name.get(tool.name.as_ref())?.tools.iter().find(|known| known.source == *tool).cloned()
     }
 
-    /// Checks `tool`, reports its findings and keeps it, unless the outcome may change.
-    pub(super) fn insert(&self, tool: Tool, options: &ServerOptions) -> Arc<ServerTool> {
-        let tool = Arc::new(ServerTool::new(tool, options));
+    /// Checks `tool`, reports its findings and keeps it, unless the outcome may change. `used` are the bytes of the
+    /// bundled tools before it in its list.
+    pub(super) fn insert(
+        &self,
+        tool: Tool,
+        options: &ServerOptions,
+        used: &mut usize,
+    ) -> Arc<ServerTool> {
+        let tool = Arc::new(ServerTool::new(tool, options, used));
         options.checks.report(&tool.findings);
         if tool.may_change {
             return tool;

@@ -7,11 +7,11 @@ use rmcp::{
     model::{ListToolsResult, PaginatedRequestParams, Tool},
     service::RequestContext,
 };
-use toolbond_contract::{Action, Policy, Revision, Severity, rule};
+use toolbond_contract::{Action, Policy, Revision, Severity, rules::DUPLICATE_NAME};
 use toolbond_targets::Target;
 
 use super::{Enforced, Shared, tool::ServerTool, view::view_page};
-use crate::protocol::request_revision;
+use crate::{fetched::fits_list, protocol::request_revision};
 
 /// Pages of the handler's list that are searched for one tool.
 pub(super) const MAX_PAGES: usize = 1_000;
@@ -81,6 +81,12 @@ impl<H: ServerHandler> Enforced<H> {
     }
 }
 
+/// Whether a list may have all of `tools` with the documents that were added to them.
+fn have_room(tools: &[Arc<ServerTool>]) -> bool {
+    let mut used = 0;
+    tools.iter().all(|tool| fits_list(&mut used, tool.added_bytes))
+}
+
 impl Shared {
     /// Returns `tools` checked, in their order. New ones are checked on another thread.
     async fn check_tools(
@@ -88,15 +94,18 @@ impl Shared {
         tools: Vec<Tool>,
     ) -> Result<Vec<Arc<ServerTool>>, ErrorData> {
         let found: Option<Vec<_>> = tools.iter().map(|tool| self.cache.find(tool)).collect();
-        if let Some(found) = found {
+        if let Some(found) = found
+            && have_room(&found)
+        {
             return Ok(found);
         }
         self.options.checks.documents.wait_for(&tools).await;
         let shared = Arc::clone(self);
         let check = move || {
+            let mut used = 0;
             let check_one = |tool| match shared.cache.find(&tool) {
-                Some(tool) => tool,
-                None => shared.cache.insert(tool, &shared.options),
+                Some(known) if fits_list(&mut used, known.added_bytes) => known,
+                _ => shared.cache.insert(tool, &shared.options, &mut used),
             };
             tools.into_iter().map(check_one).collect()
         };
@@ -144,8 +153,8 @@ impl Shared {
             let Some(usable) = &tool.usable else { continue };
             if names.insert(tool.source.name.as_ref()) {
                 listed.push(usable.for_revision(revision).clone());
-            } else if let Some(rule) = rule("duplicate-name") {
-                let mut finding = rule
+            } else {
+                let mut finding = DUPLICATE_NAME
                     .finding(
                         "expected a different name for each tool, found this name a second time",
                     )

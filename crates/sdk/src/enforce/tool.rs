@@ -7,7 +7,8 @@ use std::{
 
 use rmcp::model::Tool;
 use toolbond_contract::{
-    Action, Contract, Finding, Form, JudgedTools, Revision, convert_tool, judge_tools, rule,
+    Action, Contract, Finding, Form, JudgedTools, Revision, convert_tool, judge_tools,
+    rules::{OUTPUT_ROOT, TOOL_ENTRY},
 };
 use toolbond_targets::{Target, View};
 
@@ -25,6 +26,8 @@ pub(super) struct ServerTool {
     pub(super) findings: Vec<Finding>,
     /// Whether documents that it refers to may be there later.
     pub(super) may_change: bool,
+    /// The bytes of the tool with the documents that it refers to; 0 if it refers to none.
+    pub(super) added_bytes: usize,
 }
 
 /// A tool that can be listed and called.
@@ -41,16 +44,16 @@ pub(super) struct UsableTool {
 }
 
 impl ServerTool {
-    /// Checks `source`.
-    pub(super) fn new(source: Tool, options: &ServerOptions) -> Self {
+    /// Checks `source`. `used` are the bytes of the bundled tools before it in its list.
+    pub(super) fn new(source: Tool, options: &ServerOptions, used: &mut usize) -> Self {
         let value = match serde_json::to_value(&source) {
             Ok(value) => value,
             Err(error) => {
-                let findings = unusable(&source, &error).into_iter().collect();
-                return Self { source, usable: None, findings, may_change: false };
+                let findings = vec![unusable(&source, &error)];
+                return Self { source, usable: None, findings, may_change: false, added_bytes: 0 };
             }
         };
-        let mut bundled = options.checks.documents.bundle(value, &mut 0);
+        let mut bundled = options.checks.documents.bundle(value, used);
         let tool = std::mem::take(&mut bundled.tool);
         let JudgedTools { mut contracts, mut findings, .. } =
             judge_tools(tool, &options.checks.judge_options());
@@ -62,11 +65,12 @@ impl ServerTool {
                     Some(usable)
                 }
                 Err(error) => {
-                    findings.extend(unusable(&source, &error));
+                    findings.push(unusable(&source, &error));
                     None
                 }
             });
-        Self { source, usable, findings, may_change: bundled.may_change() }
+        let (may_change, added_bytes) = (bundled.may_change(), bundled.added_bytes());
+        Self { source, usable, findings, may_change, added_bytes }
     }
 
     /// The finding that says why the tool cannot be used: the one that dropped it, else the worst one.
@@ -96,12 +100,9 @@ impl UsableTool {
                 Ok(shaped) => (shaped.tool.into_owned(), shaped.form),
                 // Without its output schema the tool can still be listed.
                 Err(error) => {
-                    findings.extend(rule("output-root").map(|rule| {
-                        rule.finding(error.to_string())
-                            .tool(contract.name())
-                            .hint("left out for revisions before 2026-07-28".to_owned())
-                            .action(Action::MemberDropped)
-                    }));
+                    let finding = OUTPUT_ROOT.finding(error.to_string()).tool(contract.name());
+                    let hint = "left out for revisions before 2026-07-28".to_owned();
+                    findings.push(finding.hint(hint).action(Action::MemberDropped));
                     let mut tool = natural.clone();
                     if let Some(members) = tool.as_object_mut() {
                         members.shift_remove("outputSchema");
@@ -137,9 +138,7 @@ impl UsableTool {
     }
 }
 
-fn unusable(tool: &Tool, error: &serde_json::Error) -> Option<Finding> {
-    rule("tool-entry").map(|rule| {
-        let message = format!("expected a tool that can be written as JSON: {error}");
-        rule.finding(message).tool(tool.name.as_ref()).action(Action::ToolDropped)
-    })
+fn unusable(tool: &Tool, error: &serde_json::Error) -> Finding {
+    let message = format!("expected a tool that can be written as JSON: {error}");
+    TOOL_ENTRY.finding(message).tool(tool.name.as_ref()).action(Action::ToolDropped)
 }

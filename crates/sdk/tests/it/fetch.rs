@@ -11,7 +11,7 @@ use toolbond::{Client, ClientOptions, ServerOptions, enforce_with, testing};
 use toolbond_harness::http::HttpServer;
 use toolbond_harness::wait::{HANG, wait_until};
 
-use crate::server::{BOTH, NEW, Plain, connect_with, names, noting, structured, tool};
+use crate::server::{BOTH, NEW, Plain, connect_with, names, noting, structured, taking, tool};
 
 /// Has `document` at every path, but not before it is released: the server, and what releases it.
 fn serve(document: Value) -> (HttpServer, Arc<AtomicBool>) {
@@ -62,7 +62,7 @@ async fn a_server_lists_a_tool_with_its_documents() {
         let tools = complete(&session).await;
         assert!(tools[0].to_string().contains("minLength"), "{}", tools[0]);
         for (place, is_wrong) in [("Bern", false), ("B", true)] {
-            let answer = session.call("book", json!({ "where": place })).await.unwrap();
+            let answer = session.call_result("book", json!({ "where": place })).await.unwrap();
             assert_eq!(answer["isError"] == true, is_wrong, "{answer}");
         }
     }
@@ -78,13 +78,42 @@ async fn a_document_that_hangs_delays_no_other_tool() {
     let said = findings.lock().unwrap().join("\n");
     assert!(said.contains("warning[external-ref] book"), "{said}");
     assert!(said.contains("still being fetched"), "{said}");
-    session.call("plain", json!({})).await.unwrap();
-    let error = session.call("book", json!({ "where": "Bern" })).await.unwrap_err().to_string();
+    session.call_result("plain", json!({})).await.unwrap();
+    let error =
+        session.call_result("book", json!({ "where": "Bern" })).await.unwrap_err().to_string();
     assert!(error.contains("still being fetched"), "{error}");
     is_released.store(true, Ordering::SeqCst);
     complete(&session).await;
-    let good = session.call("book", json!({ "where": "Bern" })).await.unwrap();
+    let good = session.call_result("book", json!({ "where": "Bern" })).await.unwrap();
     assert_ne!(good["isError"], true, "{good}");
+}
+
+#[tokio::test]
+async fn a_list_has_a_limited_size_with_its_documents() {
+    let body = json!({ "type": "string", "title": "x".repeat(900_000) });
+    let (documents, is_released) = serve(body);
+    is_released.store(true, Ordering::SeqCst);
+    let tools = (0..10).map(|number| {
+        let place = json!({ "$ref": documents.url(&format!("/{number}.json")) });
+        taking(&format!("t{number}"), json!({ "type": "object", "properties": { "a": place } }))
+    });
+    let (options, findings) = noting(|finding| Some(finding.to_string()));
+    let options = options.fetch(allowing(&documents)).unwrap();
+    let session = connect_with(Plain::new(tools.collect()), options, NEW).await;
+    let is_too_large = |note: &String| note.contains("exceed 8388608 bytes");
+    loop {
+        let tools = session.tools().await.unwrap();
+        assert!(tools.len() < 10, "more than 8 MiB");
+        if findings.lock().unwrap().iter().any(is_too_large) {
+            break;
+        }
+    }
+    // A call of a tool that the list had no room for is checked like any other.
+    for number in 0..10 {
+        let wrong = session.call_result(&format!("t{number}"), json!({ "a": 1 })).await;
+        assert!(wrong.is_err() || wrong.unwrap()["isError"] == true, "{number}");
+    }
+    assert!(session.tools().await.unwrap().len() < 10);
 }
 
 #[tokio::test]
