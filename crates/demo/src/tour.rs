@@ -53,7 +53,7 @@ impl DemoClient {
 
     /// Returns the structured content of a call, or the text of its error.
     async fn call(&self, name: &str, arguments: &str) -> anyhow::Result<Result<Value, String>> {
-        let result = self.client.call(name, serde_json::from_str(arguments)?).await?;
+        let result = self.client.call_result(name, serde_json::from_str(arguments)?).await?;
         if result["isError"] != true {
             let value = result.get("structuredContent").context("no structured content")?;
             return Ok(Ok(value.clone()));

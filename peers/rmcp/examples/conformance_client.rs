@@ -55,7 +55,7 @@ async fn main() -> Result<(), Failure> {
         },
     };
     let transport = StreamableHttpClientTransport::from_uri(url);
-    let client = Client::new(User.serve_with_lifecycle(transport, lifecycle).await?).await;
+    let client = Client::new(User.serve_with_lifecycle(transport, lifecycle).await?);
     match env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default().as_str() {
         "http-custom-headers" => call_as_told(&client).await,
         "http-standard-headers" => {

@@ -60,7 +60,7 @@ async fn connect(
 async fn call(era: &str, arguments: &str, target: &[String]) -> Result<(), Failure> {
     let export = toolbond::export_from_env("caller");
     let (service, process) = connect(era, target).await?;
-    let client = Client::new(service).await;
+    let client = Client::new(service);
     match client.call_value("greet", serde_json::from_str::<Value>(arguments)?).await {
         Ok(value) => println!("{value}"),
         Err(error) => println!("{error}"),

@@ -1,6 +1,6 @@
 //! Calling a tool.
 
-use std::{borrow::Cow, mem::take};
+use std::{any::type_name, borrow::Cow};
 
 use rmcp::{
     RoleClient, Service,
@@ -12,26 +12,39 @@ use toolbond_contract::{Form, JudgedCall, Mode, Structured, lift_result};
 
 use super::{Client, ClientError};
 use crate::check::{CallPart, check, refusal_text};
-use crate::trace;
+use crate::{text, trace};
 
 impl<S: Service<RoleClient>> Client<S> {
-    /// Calls the tool `name` and deserializes what [`Client::call_value`] returns.
+    /// Calls the tool `name` and deserializes its structured content in the natural shape. If there is none, reads the
+    /// only text: a string is the text as it is, anything else is read as JSON. Without content the value is `null`.
     ///
     /// # Errors
     ///
-    /// The same as [`Client::call_value`]; also fails if the value is not a `T`.
+    /// The same as [`Client::call_result`]; also fails if the value is not a `T`, or if the tool returns other content,
+    /// such as images or several texts. That error contains it.
     pub async fn call<T: DeserializeOwned>(
         &self,
         name: &str,
         arguments: impl Serialize,
     ) -> Result<T, ClientError> {
-        let value = self.call_value(name, arguments).await?;
-        serde_json::from_value(value)
-            .map_err(|source| ClientError::Type { tool: name.to_owned(), source })
+        let result = self.call_result(name, arguments).await?;
+        let value = match (&result.structured_content, result.content.as_slice()) {
+            (Some(value), _) => T::deserialize(value),
+            (None, []) => T::deserialize(Value::Null),
+            (None, [ContentBlock::Text(block)]) => text::read(&block.text),
+            _ => return Err(other_content(name, result)),
+        };
+        value.map_err(|source| {
+            let found = match &result.structured_content {
+                Some(value) => value.to_string(),
+                None => join_texts(&result.content),
+            };
+            let (tool, found) = (name.to_owned(), text::shorten(&found));
+            ClientError::Type { tool, expected: type_name::<T>(), found, source }
+        })
     }
 
-    /// Calls the tool `name` and returns its structured content in the natural shape. If there is none, returns the
-    /// only text, parsed if it is JSON, or `null` if there is no content.
+    /// [`Client::call`] for a value of any type. A text that is not JSON is a string.
     ///
     /// # Errors
     ///
@@ -43,16 +56,11 @@ impl<S: Service<RoleClient>> Client<S> {
         arguments: impl Serialize,
     ) -> Result<Value, ClientError> {
         let mut result = self.call_result(name, arguments).await?;
-        if let Some(value) = result.structured_content.take() {
-            return Ok(value);
-        }
-        match result.content.as_mut_slice() {
-            [] => Ok(Value::Null),
-            [ContentBlock::Text(block)] => {
-                let text = take(&mut block.text);
-                Ok(serde_json::from_str(&text).unwrap_or(Value::String(text)))
-            }
-            _ => Err(ClientError::Content { tool: name.to_owned(), result: Box::new(result) }),
+        match (result.structured_content.take(), result.content.as_slice()) {
+            (Some(value), _) => Ok(value),
+            (None, []) => Ok(Value::Null),
+            (None, [ContentBlock::Text(block)]) => Ok(text::value(&block.text)),
+            _ => Err(other_content(name, result)),
         }
     }
 
@@ -154,6 +162,10 @@ fn lift_error(result: CallToolResult, form: Form) -> CallToolResult {
         serde_json::from_value(lift_result(&whole, form).ok()?.into_owned()).ok()
     };
     lifted().unwrap_or(result)
+}
+
+fn other_content(tool: &str, result: CallToolResult) -> ClientError {
+    ClientError::Content { tool: tool.to_owned(), result: Box::new(result) }
 }
 
 /// Joins the texts of `content` with line breaks.

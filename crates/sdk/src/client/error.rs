@@ -61,10 +61,14 @@ pub enum ClientError {
         result: Box<CallToolResult>,
     },
     /// The result does not have the type that the caller asked for.
-    #[error("tool `{tool}`: the result has another type than expected")]
+    #[error("tool `{tool}`: expected `{expected}`, found {found}")]
     Type {
         /// The name of the tool.
         tool: String,
+        /// The type that the caller asked for.
+        expected: &'static str,
+        /// The value, shortened.
+        found: String,
         /// The error of `serde`.
         source: serde_json::Error,
     },

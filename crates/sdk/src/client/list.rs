@@ -32,6 +32,7 @@ impl<S: Service<RoleClient>> Client<S> {
 
     /// Returns all tools, checked.
     pub(super) async fn list(&self) -> Result<Arc<Vec<RemoteTool>>, ClientError> {
+        self.subscribe().await;
         let mut tools: Vec<Tool> = Vec::new();
         let mut cursor = None;
         for _ in 0..MAX_PAGES {

@@ -16,6 +16,7 @@ use rmcp::{
     transport::IntoTransport,
 };
 use subscription::ToolListSubscription;
+use tokio::sync::OnceCell;
 use toolbond_contract::Revision;
 use tools::LastList;
 
@@ -73,7 +74,8 @@ pub struct Client<S: Service<RoleClient>> {
     service: RunningService<RoleClient, S>,
     last_list: LastList,
     options: ClientOptions,
-    _subscription: Option<ToolListSubscription>,
+    /// Opened before the first list is fetched.
+    subscription: OnceCell<Option<ToolListSubscription>>,
 }
 
 impl Client<()> {
@@ -110,30 +112,31 @@ impl Client<()> {
         };
         let service = ().serve_with_lifecycle(transport, lifecycle).await;
         let service = service.map_err(|error| ClientError::Connect(Box::new(error)))?;
-        Ok(Self::with_options(service, options).await)
+        Ok(Self::with_options(service, options))
     }
 }
 
 impl<S: Service<RoleClient>> Client<S> {
     /// Wraps `service`, an `rmcp` client that is connected: for programs with their own client handler.
-    pub async fn new(service: RunningService<RoleClient, S>) -> Self {
-        Self::with_options(service, ClientOptions::default()).await
+    pub fn new(service: RunningService<RoleClient, S>) -> Self {
+        Self::with_options(service, ClientOptions::default())
     }
 
     /// [`Client::new`] with other options.
-    pub async fn with_options(
-        service: RunningService<RoleClient, S>,
-        options: ClientOptions,
-    ) -> Self {
-        service
-            .peer()
-            .set_response_cache_config(ClientCacheConfig::default().with_default_ttl(LIST_TTL))
-            .await;
-        let subscription = match negotiated_revision(&service) {
-            revision if revision.is_natural() => ToolListSubscription::open(service.peer()).await,
-            _ => None,
+    pub fn with_options(service: RunningService<RoleClient, S>, options: ClientOptions) -> Self {
+        let subscription = OnceCell::new();
+        Self { service, last_list: LastList::default(), options, subscription }
+    }
+
+    /// Makes the `rmcp` client cache lists until they change.
+    async fn subscribe(&self) {
+        let open = async {
+            let peer = self.service.peer();
+            let config = ClientCacheConfig::default().with_default_ttl(LIST_TTL);
+            peer.set_response_cache_config(config).await;
+            if self.revision().is_natural() { ToolListSubscription::open(peer).await } else { None }
         };
-        Self { service, last_list: LastList::default(), options, _subscription: subscription }
+        self.subscription.get_or_init(|| open).await;
     }
 
     /// The `rmcp` client inside, for requests that are not about tools.

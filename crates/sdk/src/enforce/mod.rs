@@ -87,6 +87,11 @@ impl<H> Enforced<H> {
         &self.handler
     }
 
+    /// The handler inside, without its contract.
+    pub fn into_inner(self) -> H {
+        self.handler
+    }
+
     /// Waits until no call is open.
     #[cfg(feature = "serve")]
     pub(crate) async fn wait_until_idle(&self) {

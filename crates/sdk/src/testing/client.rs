@@ -1,15 +1,19 @@
 //! A test client of any protocol revision.
 
 use std::{
+    any::type_name,
+    borrow::Cow,
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
 use rmcp::{ServerHandler, ServiceExt as _};
+use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Map, Value, json};
-use toolbond_contract::Revision;
+use toolbond_contract::{Form, Projection, Revision, Structured, Unmarked, lift_result};
 
 use super::{TestError, pipe::Pipe};
+use crate::text::{self, shorten};
 
 /// How long to wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -66,7 +70,7 @@ impl TestClient {
         }
         let client = json!({
             "protocolVersion": expected,
-            "capabilities": {},
+            "capabilities": capabilities(),
             "clientInfo": client_info(),
         });
         let info = self.request("initialize", client).await?;
@@ -106,12 +110,77 @@ impl TestClient {
         Err(TestError::TooManyPages { limit: MAX_PAGES })
     }
 
-    /// Calls the tool `name` and returns the whole result. A tool error is a result.
+    /// Calls the tool `name` and deserializes its structured content in the natural shape: before 2026-07-28 without the
+    /// envelope `{"result": …}`. If there is none, reads the only text: a string is the text as it is, anything else is
+    /// read as JSON. Without content the value is `null`.
+    ///
+    /// ```
+    /// # struct Weather;
+    /// # #[toolbond::tools]
+    /// # impl Weather {
+    /// #     #[tool]
+    /// #     fn forecast(&self, hours: u8) -> Vec<f64> { vec![2.5; hours.into()] }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolbond::testing::TestError> {
+    /// use serde_json::json;
+    /// use toolbond::{Revision, enforce, testing};
+    ///
+    /// let client = testing::connect(enforce(Weather), Revision::V2025_11_25).await?;
+    /// let hours: Vec<f64> = client.call("forecast", json!({ "hours": 2 })).await?;
+    /// assert_eq!(hours, [2.5, 2.5]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The same as [`TestClient::call_result`]; also fails if the tool answers with an error, the value is not a `T`, or
+    /// there is other content, such as images or several texts.
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        arguments: Value,
+    ) -> Result<T, TestError> {
+        let result = self.call_result(name, arguments).await?;
+        if result["isError"] == true {
+            let message = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+            return Err(TestError::Tool { tool: name.to_owned(), message, result });
+        }
+        let result =
+            if self.revision.is_natural() { result } else { self.lift(name, result).await? };
+        let content = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let value = match (result.get(Structured::KEY), content) {
+            (Some(value), _) => T::deserialize(value),
+            (None, []) => T::deserialize(Value::Null),
+            (None, [block]) if block["text"].is_string() => {
+                text::read(block["text"].as_str().unwrap_or_default())
+            }
+            _ => Err(serde_json::Error::custom("expected structured content or one text")),
+        };
+        value.map_err(|error| TestError::Type {
+            tool: name.to_owned(),
+            expected: type_name::<T>(),
+            found: shorten(&result.get(Structured::KEY).unwrap_or(&result["content"]).to_string()),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Takes the structured content out of its envelope.
+    async fn lift(&self, name: &str, result: Value) -> Result<Value, TestError> {
+        let tools = self.tools().await?;
+        let projection = Projection::default().unmarked(Unmarked::Recognised);
+        let tool = tools.iter().find(|tool| tool["name"] == name);
+        let shaped = tool.and_then(|tool| projection.lift_tool(tool, &self.revision).ok());
+        let form = shaped.map_or(Form::Undeclared, |shaped| shaped.form);
+        let lifted = lift_result(&result, form).ok().map(Cow::into_owned);
+        Ok(lifted.unwrap_or(result))
+    }
+
+    /// Calls the tool `name` and returns the whole result, as the server sent it. A tool error is a result.
     ///
     /// # Errors
     ///
     /// The same as [`TestClient::request`].
-    pub async fn call(&self, name: &str, arguments: Value) -> Result<Value, TestError> {
+    pub async fn call_result(&self, name: &str, arguments: Value) -> Result<Value, TestError> {
         self.request("tools/call", json!({ "name": name, "arguments": arguments })).await
     }
 
@@ -135,10 +204,18 @@ impl TestClient {
         match (answer.get_mut("result").map(Value::take), answer.get("error")) {
             (Some(result), _) => Ok(result),
             (None, Some(error)) => Err(TestError::from_json(error)),
-            (None, None) => {
-                Err(TestError::Malformed { found: answer.to_string().chars().take(60).collect() })
-            }
+            (None, None) => Err(TestError::Malformed { found: shorten(&answer.to_string()) }),
         }
+    }
+
+    /// Answers `request`, which the server has sent, with `result`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the server has closed the connection.
+    pub async fn respond(&self, request: &Value, result: Value) -> Result<(), TestError> {
+        let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
+        self.pipe.write(&answer.to_string()).await
     }
 
     /// Waits for the next notification or request of the server.
@@ -149,14 +226,14 @@ impl TestClient {
     pub async fn next_notification(&self) -> Result<Value, TestError> {
         let next = tokio::time::timeout(TIMEOUT, self.pipe.next_notification()).await;
         let timeout = |_| TestError::Timeout { method: "a notification".to_owned() };
-        next.map_err(timeout)?.ok_or(TestError::Closed)
+        next.map_err(timeout)?
     }
 
     fn add_client_info(&self, meta: &mut Map<String, Value>) {
         let own = [
             ("protocolVersion", json!(self.revision.to_string())),
             ("clientInfo", client_info()),
-            ("clientCapabilities", json!({})),
+            ("clientCapabilities", capabilities()),
         ];
         for (name, value) in own {
             meta.entry(format!("io.modelcontextprotocol/{name}")).or_insert(value);
@@ -168,6 +245,11 @@ impl Drop for TestClient {
     fn drop(&mut self) {
         self.server.abort();
     }
+}
+
+/// What this client can do: fill in forms, with [`TestClient::respond`].
+fn capabilities() -> Value {
+    json!({ "elicitation": {} })
 }
 
 fn client_info() -> Value {

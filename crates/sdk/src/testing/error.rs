@@ -39,6 +39,28 @@ pub enum TestError {
         /// The method of the request.
         method: String,
     },
+    /// The tool answered with an error.
+    #[error("tool `{tool}`: {message}")]
+    Tool {
+        /// The name of the tool.
+        tool: String,
+        /// The text of the error.
+        message: String,
+        /// The whole result.
+        result: Value,
+    },
+    /// The result does not have the type that the caller asked for.
+    #[error("tool `{tool}`: expected `{expected}`, found {found}: {reason}")]
+    Type {
+        /// The name of the tool.
+        tool: String,
+        /// The type.
+        expected: &'static str,
+        /// The value, shortened.
+        found: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The server sent something other than a JSON-RPC message.
     #[error("expected a JSON-RPC message, found {found}")]
     Malformed {

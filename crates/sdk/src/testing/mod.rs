@@ -1,7 +1,8 @@
 //! Testing servers: a client of any protocol revision, in the same process and without sockets.
 //!
 //! [`connect`] runs a server and connects to it over a pipe in memory, with the same codec as over standard input and
-//! output. The test client returns the JSON that the server sent.
+//! output. [`TestClient::call`] returns what a tool returned,
+//! [`TestClient::call_result`] and [`TestClient::request`] the JSON that the server sent.
 //!
 //! ```
 //! # use rmcp::{ServerHandler, model::*, ErrorData, RoleServer, service::RequestContext};
@@ -28,11 +29,13 @@
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), testing::TestError> {
 //! let server = toolbond::enforce(Counter);
 //! let new = testing::connect(server.clone(), Revision::V2026_07_28).await?;
-//! assert_eq!(new.call("count", json!({})).await?["structuredContent"], 42);
+//! assert_eq!(new.call::<u8>("count", json!({})).await?, 42);
 //!
 //! // What a client of 2025-11-25 sees of the same tool.
 //! let old = testing::connect(server, Revision::V2025_11_25).await?;
-//! assert_eq!(old.call("count", json!({})).await?["structuredContent"], json!({ "result": 42 }));
+//! assert_eq!(old.call::<u8>("count", json!({})).await?, 42);
+//! let result = old.call_result("count", json!({})).await?;
+//! assert_eq!(result["structuredContent"], json!({ "result": 42 }));
 //! # Ok(()) }
 //! ```
 

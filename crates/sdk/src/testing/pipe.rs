@@ -12,8 +12,10 @@ use tokio::{
 };
 
 use super::TestError;
+use crate::text::shorten;
 
-type PendingRequests = Arc<Mutex<HashMap<u64, oneshot::Sender<Value>>>>;
+/// The requests that wait for an answer, or why none will come.
+type PendingRequests = Arc<Mutex<Result<HashMap<u64, oneshot::Sender<Value>>, TestError>>>;
 
 /// The client's end of the pipe.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ impl Pipe {
     /// Reads from `stream` until it ends.
     pub(super) fn new(stream: DuplexStream) -> Self {
         let (reader, writer) = tokio::io::split(stream);
-        let pending = PendingRequests::default();
+        let pending = PendingRequests::new(Mutex::new(Ok(HashMap::new())));
         let (sender, notifications) = mpsc::unbounded_channel();
         let reader = tokio::spawn(read(reader, Arc::clone(&pending), sender)).abort_handle();
         let notifications = tokio::sync::Mutex::new(notifications);
@@ -47,14 +49,23 @@ impl Pipe {
     /// Writes `request` with the id `id` and waits for the answer.
     pub(super) async fn exchange(&self, id: u64, request: &Value) -> Result<Value, TestError> {
         let (sender, answer) = oneshot::channel();
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
+        match &mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner) {
+            Ok(pending) => _ = pending.insert(id, sender),
+            Err(error) => return Err(error.clone()),
+        }
         self.write(&request.to_string()).await?;
-        answer.await.map_err(|_| TestError::Closed)
+        answer.await.map_err(|_| self.end())
     }
 
-    /// Waits for the next message that is not an answer. Returns `None` if the server closed the pipe.
-    pub(super) async fn next_notification(&self) -> Option<Value> {
-        self.notifications.lock().await.recv().await
+    /// Waits for the next message that is not an answer.
+    pub(super) async fn next_notification(&self) -> Result<Value, TestError> {
+        self.notifications.lock().await.recv().await.ok_or_else(|| self.end())
+    }
+
+    /// Why nothing comes from the server any more.
+    fn end(&self) -> TestError {
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.as_ref().err().cloned().unwrap_or(TestError::Closed)
     }
 }
 
@@ -70,17 +81,60 @@ async fn read(
     notifications: mpsc::UnboundedSender<Value>,
 ) {
     let mut lines = BufReader::new(stream).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        let Ok(message) = serde_json::from_str::<Value>(&line) else { break };
+    let lock = || pending.lock().unwrap_or_else(PoisonError::into_inner);
+    let end = loop {
+        let Ok(Some(line)) = lines.next_line().await else { break TestError::Closed };
+        let Ok(message) = serde_json::from_str::<Value>(&line) else {
+            break TestError::Malformed { found: shorten(&line) };
+        };
         let id = message.get("id").and_then(Value::as_u64);
         let waiting = id
             .filter(|_| message.get("method").is_none())
-            .and_then(|id| pending.lock().unwrap_or_else(PoisonError::into_inner).remove(&id));
+            .and_then(|id| lock().as_mut().ok()?.remove(&id));
         // The receiver may be gone.
         _ = match waiting {
             Some(waiting) => waiting.send(message).ok(),
             None => notifications.send(message).ok(),
         };
+    };
+    // Drops the requests that wait.
+    *lock() = Err(end);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::Pipe;
+    use crate::testing::TestError;
+
+    /// Time passes where there is nothing else to do.
+    #[tokio::test(start_paused = true)]
+    async fn after_a_line_that_is_no_message_every_request_fails_at_once() {
+        let (near, mut far) = tokio::io::duplex(1024);
+        let pipe = Pipe::new(near);
+        far.write_all(b"{}\nhello\n").await.unwrap();
+        assert_eq!(pipe.next_notification().await, Ok(json!({})));
+        let malformed = TestError::Malformed { found: "hello".to_owned() };
+        assert_eq!(pipe.next_notification().await, Err(malformed.clone()));
+        let request = json!({});
+        for id in 0..2 {
+            let answer = pipe.exchange(id, &request);
+            let answer = tokio::time::timeout(std::time::Duration::from_secs(60), answer).await;
+            assert_eq!(answer.expect("no answer comes"), Err(malformed.clone()));
+        }
     }
-    pending.lock().unwrap_or_else(PoisonError::into_inner).clear();
+
+    #[tokio::test]
+    async fn a_request_that_waits_learns_why_no_answer_comes() {
+        let (near, mut far) = tokio::io::duplex(1024);
+        let pipe = Pipe::new(near);
+        let request = json!({ "id": 1 });
+        let server = async {
+            far.write_all(b"<html>\n").await.unwrap();
+        };
+        let (answer, ()) = tokio::join!(pipe.exchange(1, &request), server);
+        assert_eq!(answer, Err(TestError::Malformed { found: "<html>".to_owned() }));
+    }
 }

@@ -25,7 +25,7 @@ async fn wrong_arguments_are_explained_and_never_reach_the_handler() {
             (json!({ "n": "x" }), "n: expected integer ≤ 10, found string \"x\""),
         ];
         for (arguments, text) in cases {
-            let result = session.call("ranged", arguments).await.unwrap();
+            let result = session.call_result("ranged", arguments).await.unwrap();
             assert_eq!(result["isError"], true);
             let text = format!("invalid arguments for tool `ranged`:\n{text}");
             assert_eq!(result["content"][0]["text"], text);
@@ -33,7 +33,7 @@ async fn wrong_arguments_are_explained_and_never_reach_the_handler() {
         let absent = session.request("tools/call", json!({ "name": "ranged" })).await.unwrap();
         assert_eq!(absent["isError"], true);
         assert_eq!(plain.calls(), Vec::<Value>::new());
-        session.call("ranged", json!({ "n": 3 })).await.unwrap();
+        session.call_result("ranged", json!({ "n": 3 })).await.unwrap();
         assert_eq!(plain.calls(), [json!({ "n": 3 })]);
     }
 }
@@ -52,7 +52,7 @@ async fn what_is_no_call_is_named() {
             let error = session.request("tools/call", params).await.unwrap_err().to_string();
             assert_eq!(error, format!("error -32602: tools/call: {text}"));
         }
-        let error = session.call("nosuch", json!({})).await.unwrap_err().to_string();
+        let error = session.call_result("nosuch", json!({})).await.unwrap_err().to_string();
         assert_eq!(error, "error -32602: tool not found");
     }
 }
@@ -68,13 +68,13 @@ async fn a_result_that_breaks_its_schema_does_not_leave() {
     for revision in BOTH {
         let session = connect(Plain::new(tools.clone()), revision.clone()).await;
         for name in ["lying", "silent"] {
-            let result = session.call(name, json!({})).await.unwrap();
+            let result = session.call_result(name, json!({})).await.unwrap();
             assert_eq!(result["isError"], true, "{name}");
             assert!(!result.to_string().contains("secret"), "{result}");
             assert_eq!(result.get("resultType").is_some(), revision.is_natural());
         }
         // The error of a tool is its own business, and an old client gets it as text.
-        let failing = session.call("failing", json!({})).await.unwrap();
+        let failing = session.call_result("failing", json!({})).await.unwrap();
         assert_eq!(failing["isError"], true);
         assert_eq!(failing.get("structuredContent").is_some(), revision.is_natural());
         assert!(failing.to_string().contains("why"));
@@ -83,13 +83,13 @@ async fn a_result_that_breaks_its_schema_does_not_leave() {
         let options = ServerOptions::default().results(Mode::Repair);
         let session = connect_with(Plain::new(tools.clone()), options, revision.clone()).await;
         for name in ["lying", "silent"] {
-            let result = session.call(name, json!({})).await.unwrap();
+            let result = session.call_result(name, json!({})).await.unwrap();
             assert_eq!(result["isError"], true, "{name}");
             assert!(!result.to_string().contains("secret"), "{result}");
         }
         let options = ServerOptions::default().results(Mode::Warn);
         let session = connect_with(Plain::new(tools.clone()), options, revision).await;
-        let result = session.call("lying", json!({})).await.unwrap();
+        let result = session.call_result("lying", json!({})).await.unwrap();
         assert!(result.to_string().contains("secret"));
     }
 }
@@ -102,7 +102,7 @@ async fn every_value_arrives_in_the_shape_of_the_revision_and_as_text() {
             let server = Plain::new(json!([tool("v", output, structured(value.clone()))]));
             for (revision, expected) in [(OLD, json!({ "result": value })), (NEW, value.clone())] {
                 let session = connect(server.clone(), revision).await;
-                let result = session.call("v", json!({})).await.unwrap();
+                let result = session.call_result("v", json!({})).await.unwrap();
                 assert_eq!(result.get("structuredContent"), Some(&expected));
                 let text = json!([{ "type": "text", "text": value.to_string() }]);
                 assert_eq!(result["content"], text);
@@ -121,7 +121,7 @@ async fn authored_content_and_meta_stay() {
     let server = Plain::new(json!([tool("v", json!({ "type": "array" }), answer.clone())]));
     for revision in BOTH {
         let session = connect(server.clone(), revision).await;
-        let result = session.call("v", json!({})).await.unwrap();
+        let result = session.call_result("v", json!({})).await.unwrap();
         assert_eq!(result["content"], answer["content"]);
         assert_eq!(result["_meta"]["trace"], "x");
     }
@@ -134,7 +134,7 @@ async fn a_tool_that_could_not_be_judged_is_not_called() {
     let plain = Plain::new(json!([loose]));
     let options = ServerOptions::default().on_finding(|_| panic!("secret of the listener"));
     let session = connect_with(plain.clone(), options, NEW).await;
-    let error = session.call("loose", json!({ "n": "x" })).await.unwrap_err().to_string();
+    let error = session.call_result("loose", json!({ "n": "x" })).await.unwrap_err().to_string();
     assert_eq!(error, "error -32603: internal error");
     assert!(session.tools().await.is_err());
     assert!(plain.calls().is_empty());
@@ -193,13 +193,13 @@ async fn null_for_an_optional_argument_is_none() {
     ];
     for (arguments, seen) in cases {
         let before = plain.calls().len();
-        let result = session.call("lenient", arguments.clone()).await.unwrap();
+        let result = session.call_result("lenient", arguments.clone()).await.unwrap();
         assert_eq!(result["isError"] == true, seen.is_none(), "{arguments}: {result}");
         assert_eq!(plain.calls().get(before), seen.as_ref(), "{arguments}");
     }
     let options = ServerOptions::default().arguments(Mode::Enforce);
     let session = connect_with(plain, options, NEW).await;
-    let result = session.call("lenient", json!({ "n": 1, "city": null })).await.unwrap();
+    let result = session.call_result("lenient", json!({ "n": 1, "city": null })).await.unwrap();
     assert_eq!(result["isError"], true);
 }
 
@@ -236,8 +236,8 @@ async fn other_calls_go_on_while_one_runs_out_of_fuel() {
     let server = Plain::new(json!([taking("hostile", input), quick]));
     let session = connect_with(server, options, NEW).await;
     let list: Vec<_> = (0..2000).map(|n| json!({ "n": n, "m": [n] })).collect();
-    let slow = pin!(session.call("hostile", json!({ "list": list })));
-    let quick = pin!(session.call("quick", json!({})));
+    let slow = pin!(session.call_result("hostile", json!({ "list": list })));
+    let quick = pin!(session.call_result("quick", json!({})));
     let Either::Right((quick, slow)) = select(slow, quick).await else { panic!("held up") };
     assert_eq!(quick.unwrap()["structuredContent"], 1);
     assert_eq!(slow.await.unwrap()["isError"], true);

@@ -37,7 +37,7 @@ pub(crate) async fn connect_with(
         _ = server.serve(far).await.unwrap().waiting().await;
     });
     let client = ().serve_with_lifecycle(near, lifecycle(is_modern)).await.unwrap();
-    Client::with_options(client, options).await
+    Client::with_options(client, options)
 }
 
 /// How a client of each era connects.
@@ -75,9 +75,23 @@ async fn results_are_typed() {
     assert_eq!(client.call::<Vec<u8>>("list", json!({})).await.unwrap(), [1, 2]);
     assert_eq!(client.call::<String>("text", json!({})).await.unwrap(), "hello");
     let error = client.call::<String>("list", json!({})).await.unwrap_err();
-    assert_eq!(error.to_string(), "tool `list`: the result has another type than expected");
+    assert_eq!(error.to_string(), "tool `list`: expected `alloc::string::String`, found [1,2]");
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(cause, "invalid type: sequence, expected a string");
     let error = client.call_value("nosuch", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "no usable tool `nosuch`");
+}
+
+#[tokio::test]
+async fn a_string_is_the_text_even_if_that_is_json() {
+    for text in ["42", "true", "null", "\"quoted\"", "{\"a\":1}", "hello"] {
+        let answer = json!({ "content": [{ "type": "text", "text": text }] });
+        let server = enforce(Plain::new(json!([tool("t", Value::Null, answer)])));
+        for is_modern in [false, true] {
+            let client = connect(server.clone(), is_modern).await;
+            assert_eq!(client.call::<String>("t", json!({})).await.unwrap(), text);
+        }
+    }
 }
 
 #[tokio::test]

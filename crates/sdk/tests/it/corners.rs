@@ -51,7 +51,7 @@ impl Corners {
 async fn errors_of_any_type_stay_in_the_log() {
     let session = connect(Corners, NEW).await;
     for name in ["boxed", "anyhow"] {
-        let result = session.call(name, json!({})).await.unwrap();
+        let result = session.call_result(name, json!({})).await.unwrap();
         assert_eq!(result["isError"], true);
         assert_eq!(result["content"][0]["text"], "internal error", "{name}");
     }
@@ -65,7 +65,7 @@ async fn null_is_not_nothing_where_there_is_a_default() {
         (json!({ "n": 7 }), json!([7, null])),
         (json!({ "n": null, "m": null }), json!([null, null])),
     ] {
-        let result = session.call("default", arguments.clone()).await.unwrap();
+        let result = session.call_result("default", arguments.clone()).await.unwrap();
         assert_eq!(result["structuredContent"], seen, "{arguments}: {result}");
     }
 }
@@ -78,8 +78,8 @@ async fn what_is_behind_its_contract_twice_is_as_if_it_was_once() {
         assert_eq!(twice.tools().await, once.tools().await);
         for name in ["boxed", "default", "borrowed", "conditional"] {
             for arguments in [json!({}), json!({ "n": "wrong" })] {
-                let expected = once.call(name, arguments.clone()).await;
-                assert_eq!(twice.call(name, arguments).await, expected);
+                let expected = once.call_result(name, arguments.clone()).await;
+                assert_eq!(twice.call_result(name, arguments).await, expected);
             }
         }
     }
@@ -93,7 +93,7 @@ async fn tools_are_there_under_their_conditions() {
     // A list that does not change may be kept.
     assert_eq!(list["ttlMs"], 300_000);
     for (name, value) in [("conditional", json!(true)), ("borrowed", json!("borrowed"))] {
-        let result = session.call(name, json!({})).await.unwrap();
+        let result = session.call_result(name, json!({})).await.unwrap();
         assert_eq!(result["structuredContent"], value);
     }
 }
@@ -129,9 +129,9 @@ async fn arguments_that_are_no_object_are_reported() {
         found \"array\"; tool dropped";
     assert_eq!(*found.lock().unwrap(), [problem]);
     for (name, value) in [("size", json!(1)), ("has", json!(true))] {
-        let called = session.call(name, json!({ "a": 1 })).await.unwrap();
+        let called = session.call_result(name, json!({ "a": 1 })).await.unwrap();
         assert_eq!(called["structuredContent"], value);
     }
-    let error = session.call("sum", json!({})).await.unwrap_err().to_string();
+    let error = session.call_result("sum", json!({})).await.unwrap_err().to_string();
     assert_eq!(error, format!("error -32602: tool `sum` cannot be used: {problem}"));
 }

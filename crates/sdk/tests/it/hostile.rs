@@ -128,8 +128,8 @@ async fn a_client_cannot_hold_up_a_server() {
         let session = connect_with(server, options, OLD).await;
         session.tools().await.map_err(|error| error.to_string())?;
         let (call, quick) = tokio::join!(
-            session.call("hostile", json!({ "value": instance })),
-            session.call("quick", json!({}))
+            session.call_result("hostile", json!({ "value": instance })),
+            session.call_result("quick", json!({}))
         );
         let quick = quick.map_err(|error| error.to_string())?;
         if quick["structuredContent"] != json!({ "result": 1 }) {

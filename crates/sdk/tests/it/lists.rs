@@ -67,7 +67,7 @@ async fn a_request_may_speak_another_revision_than_the_one_before() {
     let old = json!({ "name": "count", "_meta": meta });
     let old = session.request("tools/call", old).await.unwrap();
     assert_eq!(old["structuredContent"], json!({ "result": 42 }));
-    let new = session.call("count", json!({})).await.unwrap();
+    let new = session.call_result("count", json!({})).await.unwrap();
     assert_eq!(new["structuredContent"], 42);
 }
 
@@ -92,9 +92,9 @@ async fn one_bad_tool_leaves_the_others_alone() {
     let expected = ["external-ref", "external-ref", "input-root-type", "duplicate-name"];
     assert_eq!(*rules.lock().unwrap(), expected);
 
-    let error = session.call("bad_input", json!({})).await.unwrap_err().to_string();
+    let error = session.call_result("bad_input", json!({})).await.unwrap_err().to_string();
     assert!(error.starts_with("error -32602: tool `bad_input` cannot be used"), "{error}");
-    let result = session.call("bad_output", json!({})).await.unwrap();
+    let result = session.call_result("bad_output", json!({})).await.unwrap();
     assert_eq!(result["structuredContent"], json!({ "result": 1 }));
 
     let options = ServerOptions::default().policy(Policy::Reject);
@@ -111,7 +111,7 @@ async fn an_unusable_tool_is_refused_for_its_error_not_for_a_warning_before_it()
     for policy in [Policy::Filter, Policy::Repair, Policy::Reject] {
         let (options, rules) = noting(|finding| Some(finding.rule.to_owned()));
         let session = connect_with(plain.clone(), options.policy(policy), NEW).await;
-        let error = session.call("bad tool", json!({})).await.unwrap_err().to_string();
+        let error = session.call_result("bad tool", json!({})).await.unwrap_err().to_string();
         assert_eq!(rules.lock().unwrap()[0], "tool-name-form");
         let reason = "error -32602: tool `bad tool` cannot be used: error[external-ref] bad tool";
         assert!(error.starts_with(reason), "{error}");
@@ -122,17 +122,17 @@ async fn an_unusable_tool_is_refused_for_its_error_not_for_a_warning_before_it()
 async fn contracts_follow_tools_that_come_go_and_change() {
     let plain = Plain::new(json!([tool("a", json!({ "type": "integer" }), structured(json!(1)))]));
     let session = connect(plain.clone(), NEW).await;
-    assert_eq!(session.call("a", json!({})).await.unwrap()["structuredContent"], 1);
+    assert_eq!(session.call_result("a", json!({})).await.unwrap()["structuredContent"], 1);
 
     // Changed: the same answer breaks the new schema, though nobody has listed it.
     plain.set(json!([tool("a", json!({ "type": "string" }), structured(json!(1)))]));
-    assert_eq!(session.call("a", json!({})).await.unwrap()["isError"], true);
+    assert_eq!(session.call_result("a", json!({})).await.unwrap()["isError"], true);
 
     plain.set(json!([tool("b", json!({ "type": "integer" }), structured(json!(2)))]));
     assert_eq!(names(&session.tools().await.unwrap()), ["b"]);
-    let gone = session.call("a", json!({})).await.unwrap_err().to_string();
+    let gone = session.call_result("a", json!({})).await.unwrap_err().to_string();
     assert_eq!(gone, "error -32602: tool not found");
-    assert_eq!(session.call("b", json!({})).await.unwrap()["structuredContent"], 2);
+    assert_eq!(session.call_result("b", json!({})).await.unwrap()["structuredContent"], 2);
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn pages_stay_pages() {
     assert_eq!(page["tools"].as_array().unwrap().len(), 3);
     assert_eq!(page["nextCursor"], "3");
     assert_eq!(session.tools().await.unwrap().len(), 7);
-    let last = session.call("t6", json!({})).await.unwrap();
+    let last = session.call_result("t6", json!({})).await.unwrap();
     assert_eq!(last["structuredContent"], json!({ "result": 6 }));
 }
 
@@ -257,19 +257,19 @@ async fn tools_that_are_declared_to_change_are_asked_for_at_every_call() {
         let server = ByName { plain: plain.clone(), asked: Arc::default() };
         let session = connect(server.clone(), NEW).await;
         for _ in 0..5 {
-            assert_eq!(session.call("a", json!({})).await.unwrap()["structuredContent"], 1);
+            assert_eq!(session.call_result("a", json!({})).await.unwrap()["structuredContent"], 1);
         }
         let asked = server.asked.load(Ordering::Relaxed);
         if changes {
             assert_eq!(asked, 5);
             plain.set(changed.clone());
-            assert_eq!(session.call("a", json!({})).await.unwrap()["isError"], true);
+            assert_eq!(session.call_result("a", json!({})).await.unwrap()["isError"], true);
         } else {
             assert!(asked <= 5, "{asked}");
         }
         // One that goes is gone, whatever was kept of it.
         plain.set(json!([]));
-        let gone = session.call("a", json!({})).await.unwrap_err().to_string();
+        let gone = session.call_result("a", json!({})).await.unwrap_err().to_string();
         assert_eq!(gone, "error -32602: tool not found");
     }
 }

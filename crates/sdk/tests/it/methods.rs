@@ -171,7 +171,7 @@ async fn calls_answer_with_what_methods_return() {
         ("find", json!({ "id": 1 }), json!("Ada")),
         ("find", json!({ "id": 2 }), json!(null)),
     ] {
-        let result = session.call(name, arguments).await.unwrap();
+        let result = session.call_result(name, arguments).await.unwrap();
         assert_eq!(result.get("structuredContent"), Some(&value), "{name}: {result}");
         assert_eq!(result["content"].as_array().unwrap().len(), 1, "{name}");
     }
@@ -180,13 +180,13 @@ async fn calls_answer_with_what_methods_return() {
 #[tokio::test]
 async fn errors_tell_the_model_what_it_may_know() {
     let session = connect(Weather, NEW).await;
-    let known = session.call("forecast", json!({ "city": "Atlantis" })).await.unwrap();
+    let known = session.call_result("forecast", json!({ "city": "Atlantis" })).await.unwrap();
     assert_eq!(known["isError"], true);
     assert_eq!(known["content"][0]["text"], "no such city");
     assert_eq!(known["structuredContent"], json!({ "city": "Atlantis" }));
-    let hidden = session.call("broken", json!({})).await.unwrap();
+    let hidden = session.call_result("broken", json!({})).await.unwrap();
     assert_eq!(hidden["content"][0]["text"], "internal error");
-    let misspelt = session.call("forecast", json!({ "citty": "Bern" })).await.unwrap();
+    let misspelt = session.call_result("forecast", json!({ "citty": "Bern" })).await.unwrap();
     let text = misspelt["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("did you mean `city`"), "{text}");
 }
@@ -336,7 +336,7 @@ async fn every_return_type_arrives_in_both_eras() {
         for ((name, value), tool) in values.iter().zip(&tools) {
             assert_eq!(tool["name"], *name);
             assert_eq!(tool.get("outputSchema").is_some(), value.is_some(), "{name}");
-            let result = session.call(name, json!({})).await.unwrap();
+            let result = session.call_result(name, json!({})).await.unwrap();
             assert_ne!(result["isError"], true, "{name}: {result}");
             let expected = value.clone().map(|value| match value.is_object() {
                 false if !revision.is_natural() => json!({ "result": value }),
@@ -393,7 +393,7 @@ mod renamed_dependency {
     async fn tools_work_under_another_name_of_the_crate() {
         let server = renamed::enforce(Sums);
         let client = renamed::testing::connect(server, renamed::Revision::V2026_07_28);
-        let result = client.await.unwrap().call("sum", json!({ "b": 2 })).await.unwrap();
+        let result = client.await.unwrap().call_result("sum", json!({ "b": 2 })).await.unwrap();
         assert_eq!(result["structuredContent"], 2.0);
     }
 }

@@ -126,11 +126,11 @@ async fn each_request_gets_an_error_and_the_next_an_answer() {
         // The second call of a tool takes the short path.
         for _ in 0..2 {
             for name in ["panicking", "lost", "listed"] {
-                let panicked = session.call(name, json!({})).await;
+                let panicked = session.call_result(name, json!({})).await;
                 let text = format!("{panicked:?}");
                 assert!(text.contains("internal error") && !text.contains("secret"), "{text}");
             }
-            let count = session.call("count", json!({})).await.unwrap();
+            let count = session.call_result("count", json!({})).await.unwrap();
             assert_eq!(count["content"][0]["text"], "42");
         }
     }

@@ -99,7 +99,7 @@ impl JsonSchema for Contact {
 #[tokio::test]
 async fn a_tool_asks_and_is_called_again_with_the_answers() {
     let session = connect(Desk, NEW).await;
-    let first = session.call("greet", json!({})).await.unwrap();
+    let first = session.call_result("greet", json!({})).await.unwrap();
     assert_eq!(first["resultType"], "input_required");
     assert_eq!(first["inputRequests"]["name"]["method"], "elicitation/create");
     let retry = |answer: Value, state: &str| {
@@ -120,20 +120,20 @@ async fn a_question_stands_beside_a_typed_result() {
     let tools = session.tools().await.unwrap();
     let tool = tools.iter().find(|tool| tool["name"] == "numbers").unwrap();
     assert_eq!(tool["outputSchema"]["type"], "array", "{tool}");
-    let first = session.call("numbers", json!({})).await.unwrap();
+    let first = session.call_result("numbers", json!({})).await.unwrap();
     assert_eq!(first["requestState"], "waiting", "{first}");
     let params = json!({ "name": "numbers", "inputResponses": { "count": 2 } });
     let second = session.request("tools/call", params).await.unwrap();
     assert_eq!(second["structuredContent"], json!([7, 7]), "{second}");
     // Before 2026-07-28 nobody can be asked this way.
     let session = connect(Desk, OLD).await;
-    assert!(session.call("numbers", json!({})).await.is_err());
+    assert!(session.call_result("numbers", json!({})).await.is_err());
 }
 
 #[tokio::test]
 async fn a_protocol_error_stays_one() {
     let session = connect(Desk, OLD).await;
-    let error = session.call("closed", json!({})).await.unwrap_err();
+    let error = session.call_result("closed", json!({})).await.unwrap_err();
     assert!(error.to_string().contains("closed on Sundays"), "{error}");
     let session = connect(Desk, NEW).await;
     let params = json!({ "name": "greet", "arguments": {}, "requestState": "forged" });
@@ -149,8 +149,8 @@ async fn schemas_go_out_as_they_were_written() {
         |name: &str| &tools.iter().find(|tool| tool["name"] == name).unwrap()["inputSchema"];
     assert_eq!(*schema("reach"), contact());
     assert_eq!(schema("route")["properties"]["region"]["x-mcp-header"], "Region");
-    let both = session.call("reach", json!({ "phone": "1", "email": "x" })).await.unwrap();
+    let both = session.call_result("reach", json!({ "phone": "1", "email": "x" })).await.unwrap();
     assert_eq!(both["isError"], true, "{both}");
-    let one = session.call("reach", json!({ "phone": "1" })).await.unwrap();
+    let one = session.call_result("reach", json!({ "phone": "1" })).await.unwrap();
     assert_eq!(one["content"][0]["text"], "1");
 }

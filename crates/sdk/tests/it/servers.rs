@@ -27,7 +27,7 @@ fn spawn(program: &str) -> (Child, (ChildStdout, ChildStdin)) {
 async fn connect(program: &str, is_modern: bool) -> (Client<()>, Child) {
     let (process, pipes) = spawn(program);
     let client = ().serve_with_lifecycle(pipes, lifecycle(is_modern)).await.unwrap();
-    let client = Client::new(client).await;
+    let client = Client::new(client);
     assert_eq!(client.revision().is_natural(), is_modern, "{program}");
     (client, process)
 }

@@ -40,25 +40,28 @@ async fn calls_of_views_reach_the_handler_restored_and_checked() {
         assert_eq!(schema["properties"]["labels"]["type"], "array", "{schema}");
         for (name, own) in [(name, "files/read"), ("plain", "plain")] {
             let view = json!({ "path": "a", "labels": [{ "key": "k", "value": "v" }] });
-            client.call(name, view).await.unwrap();
+            client.call_result(name, view).await.unwrap();
             let call = plain.calls().pop().unwrap();
             assert_eq!(call, json!({ "path": "a", "labels": { "k": "v" } }), "{own}");
         }
         // The own name takes its own arguments.
-        client.call("files/read", json!({ "path": "b", "labels": { "k": "v" } })).await.unwrap();
+        client
+            .call_result("files/read", json!({ "path": "b", "labels": { "k": "v" } }))
+            .await
+            .unwrap();
         let before = plain.calls().len();
         for wrong in [
             json!({ "path": 1 }),
             json!({ "path": "a", "paths": 1 }),
             json!({ "path": "a", "labels": [{ "key": "k", "value": 1 }] }),
         ] {
-            let answer = client.call(name, wrong.clone()).await.unwrap();
+            let answer = client.call_result(name, wrong.clone()).await.unwrap();
             assert_eq!(answer["isError"], true, "{wrong}: {answer}");
         }
         assert_eq!(plain.calls().len(), before);
         // A server that was started again does not know the names that it gave.
         let client = connect_with(plain.clone(), options(), OLD).await;
-        client.call(name, json!({ "path": "c" })).await.unwrap();
+        client.call_result(name, json!({ "path": "c" })).await.unwrap();
         assert_eq!(plain.calls().pop().unwrap(), json!({ "path": "c" }));
     }
 }
@@ -71,7 +74,7 @@ async fn names_stay_distinct_across_pages() {
     let names = names(&listed);
     assert!(names[0] != names[1] && names[1] != names[2] && names[0] != names[2], "{names:?}");
     for (name, property) in names.iter().zip(["one", "two", "three"]) {
-        let answer = client.call(name, json!({ property: "x" })).await.unwrap();
+        let answer = client.call_result(name, json!({ property: "x" })).await.unwrap();
         assert!(answer.get("isError").is_none_or(|it| it == false), "{name}: {answer}");
     }
 }
