@@ -6,6 +6,7 @@ use syn::{Ident, Path, Type, spanned::Spanned as _};
 
 use crate::{
     attributes::Icon,
+    option,
     parse::{Parameter, Tool, ToolsBlock},
 };
 
@@ -46,12 +47,20 @@ fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
     let fields: Vec<_> =
         tool.parameters.iter().enumerate().map(|(at, one)| field(krate, at, one)).collect();
     let structures = fields.iter().map(|field| &field.structure);
-    let describe = fields.iter().map(|Field { kind, named, .. }| {
+    let describe = fields.iter().map(|Field { kind, named, inner, .. }| {
         let span = kind.span();
         let krate = respan(krate, span);
+        // The schema of an `Option` need not allow `null`: an optional argument is left out.
+        let optional = inner.map(|inner| {
+            quote_spanned! { span=>
+                let adds_null = (&#krate::__private::ParameterType::<#inner>::new()).adds_null(input);
+                input.describe_optional(adds_null);
+            }
+        });
         quote_spanned! { span=>
             #krate::__private::assert_allowed(&(&#krate::__private::ParameterType::<#kind>::new()).check());
             #krate::__private::describe::<#kind, #named, _>(input);
+            #optional
         }
     });
     let take = fields.iter().map(|Field { variable, kind, named, .. }| {
@@ -86,8 +95,8 @@ fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
             #(#structures)*
             #[allow(unused_imports)]
             use #krate::__private::{
-                AllowedParameter as _, ArgsOfNonObject as _, Fallible as _, Infallible as _, Output as _,
-                StructuredOutput as _,
+                AllowedParameter as _, ArgsOfNonObject as _, Fallible as _, Infallible as _, OfOption as _,
+                OfOther as _, Output as _, StructuredOutput as _,
             };
             #krate::__private::Route::<#server>::new(
                 #name,
@@ -109,6 +118,8 @@ fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
 struct Field<'a> {
     variable: Ident,
     kind: &'a Type,
+    /// `T` of an `Option<T>` whose schema the author has not written.
+    inner: Option<&'a Type>,
     named: TokenStream,
     structure: TokenStream,
 }
@@ -123,11 +134,19 @@ fn field<'a>(krate: &Path, at: usize, parameter: &'a Parameter) -> Field<'a> {
     let variable = format_ident!("argument_{at}");
     let Some(name) = name else {
         let named = quote!(#krate::__private::Unnamed);
-        return Field { variable, kind, named, structure: TokenStream::new() };
+        return Field { variable, kind, inner: None, named, structure: TokenStream::new() };
     };
     let structure = format_ident!("Argument{at}");
-    let is_argument = attributes.iter().any(|attribute| !attribute.path().is_ident("doc"));
-    let (generics, inner) = if is_argument {
+    let inner = option::inner(kind).filter(|_| !option::has_own_schema(attributes));
+    // `serde` reads `null` as the outer `None`, as if there was no argument.
+    let present = inner.filter(|inner| option::inner(inner).is_some());
+    let present = present.filter(|_| !option::has_own_value(attributes)).map(|_| {
+        let present = path_text(&quote!(#krate::__private::present));
+        quote!(#[serde(default, deserialize_with = #present)])
+    });
+    let is_argument =
+        present.is_some() || attributes.iter().any(|attribute| !attribute.path().is_ident("doc"));
+    let (generics, field) = if is_argument {
         (TokenStream::new(), kind.to_token_stream())
     } else {
         (quote!(<T>), quote!(T))
@@ -144,15 +163,16 @@ fn field<'a>(krate: &Path, at: usize, parameter: &'a Parameter) -> Field<'a> {
         #[schemars(crate = #schemars)]
         struct #structure #generics {
             #(#attributes)*
-            #name: #inner,
+            #present
+            #name: #field,
         }
-        impl #generics #krate::__private::SingleField<#inner> for #structure #generics {
-            fn into_field(self) -> #inner {
+        impl #generics #krate::__private::SingleField<#field> for #structure #generics {
+            fn into_field(self) -> #field {
                 self.#name
             }
         }
     };
-    Field { variable, kind, named, structure: code }
+    Field { variable, kind, inner, named, structure: code }
 }
 
 /// `path` with another span, so that the compiler reports errors there.

@@ -4,6 +4,7 @@
 
 mod attributes;
 mod expand;
+mod option;
 mod parse;
 mod validate;
 

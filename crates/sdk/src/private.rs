@@ -10,12 +10,13 @@ pub use rmcp;
 use rmcp::model::{Implementation, ListToolsResult, ServerCapabilities, ServerConfig};
 pub use schemars;
 pub use serde;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 pub use crate::tools::{
     AllowedParameter, ArgsOfNonObject, Context, Fallible, Infallible, InputSchemaBuilder,
-    IntoToolError, IsAllowed, Output, Parameter, ParameterType, ReturnType, Route, SingleField,
-    StructuredOutput, Unnamed,
+    IntoToolError, IsAllowed, OfOption, OfOther, Output, Parameter, ParameterType, ReturnType,
+    Route, SingleField, StructuredOutput, Unnamed,
 };
 use crate::{ToolError, Toolbox, Tools};
 
@@ -33,6 +34,13 @@ pub fn extract<P: Parameter<Named, Kind>, Named, Kind>(
     context: &Context,
 ) -> Result<P, ToolError> {
     P::extract(arguments, context)
+}
+
+/// Deserializes an argument that is there: `null` is a value of it, not the same as no argument.
+pub fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    value: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(value).map(Some)
 }
 
 /// Converts the error of a tool.

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Args, ToolError, portable};
+use super::{Args, ParameterType, ToolError, portable};
 
 /// The context of a request: its peer, cancellation token (`ct`), `_meta` and extensions.
 pub type Context = RequestContext<RoleServer>;
@@ -111,6 +111,7 @@ where
 {
     fn describe(input: &mut InputSchemaBuilder) {
         let schema = T::json_schema(&mut input.generator);
+        input.is_written = is_written::<T>();
         input.add(schema.to_value());
     }
 
@@ -132,6 +133,35 @@ fn invalid(error: serde_json::Error) -> ToolError {
     ToolError::new(format!("invalid arguments: {error}"))
 }
 
+/// Whether an author has written the schema of `T`: derived types and those of the standard library have an id of their
+/// own, or are inlined.
+fn is_written<T: JsonSchema>() -> bool {
+    !T::inline_schema() && T::schema_id() == T::schema_name()
+}
+
+/// Matches `T` of an `Option<T>` that has a schema.
+pub trait OfOption {
+    /// Whether `Option<T>` allows a `null` that `T` does not.
+    fn adds_null(&self, input: &mut InputSchemaBuilder) -> bool;
+}
+
+impl<T: JsonSchema> OfOption for ParameterType<T> {
+    fn adds_null(&self, input: &mut InputSchemaBuilder) -> bool {
+        let generator = &mut input.generator;
+        generator.subschema_for::<Option<T>>() != generator.subschema_for::<T>()
+    }
+}
+
+/// Matches every other `T`: the parameter does not compile, and that is said elsewhere.
+pub trait OfOther {
+    /// Returns `false`.
+    fn adds_null(&self, _: &mut InputSchemaBuilder) -> bool {
+        false
+    }
+}
+
+impl<T> OfOther for &ParameterType<T> {}
+
 /// Whether `kind`, the value of `type`, includes objects.
 fn is_object(kind: &Value) -> bool {
     kind == "object" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|one| one == "object"))
@@ -143,6 +173,8 @@ pub struct InputSchemaBuilder {
     generator: SchemaGenerator,
     root: Map<String, Value>,
     is_closed: bool,
+    /// An author has written the schema: it stays as it is.
+    is_written: bool,
 }
 
 impl InputSchemaBuilder {
@@ -152,7 +184,7 @@ impl InputSchemaBuilder {
         let mut root = Map::new();
         root.insert("type".to_owned(), "object".into());
         root.insert("properties".to_owned(), json!({}));
-        Self { generator, root, is_closed: false }
+        Self { generator, root, is_closed: false, is_written: false }
     }
 
     /// Adds the keywords of `schema`, an object schema.
@@ -160,7 +192,6 @@ impl InputSchemaBuilder {
         let Value::Object(schema) = schema else { return };
         for (keyword, value) in schema {
             match (keyword.as_str(), self.root.get_mut(&keyword), value) {
-                ("title", ..) => {}
                 ("type", _, value) if is_object(&value) => {}
                 ("properties", Some(Value::Object(properties)), Value::Object(more)) => {
                     properties.extend(more);
@@ -175,24 +206,43 @@ impl InputSchemaBuilder {
         }
     }
 
+    /// Describes the argument that was added last, an `Option`, as one that is left out: without the `null` that only the
+    /// `Option` adds. With a default other than `null`, absent and `null` differ.
+    pub fn describe_optional(&mut self, adds_null: bool) {
+        let properties = self.root.get_mut("properties").and_then(Value::as_object_mut);
+        let Some((_, Value::Object(property))) = properties.and_then(|it| it.iter_mut().last())
+        else {
+            return;
+        };
+        match property.get("default") {
+            None => {}
+            Some(Value::Null) => _ = property.shift_remove("default"),
+            Some(_) => return,
+        }
+        if adds_null {
+            portable::drop_null(property);
+        }
+    }
+
     /// Returns the schema in its portable form.
     pub(crate) fn finish(mut self) -> Map<String, Value> {
         if self.is_closed && !self.root.contains_key("additionalProperties") {
             self.root.insert("additionalProperties".to_owned(), false.into());
         }
-        let definitions = self.generator.take_definitions(true);
+        let mut definitions = self.generator.take_definitions(true);
+        definitions.values_mut().for_each(portable::rewrite);
+        let mut schema = Value::Object(self.root);
+        if !self.is_written {
+            portable::rewrite(&mut schema);
+        }
+        let Value::Object(mut schema) = schema else { return Map::new() };
         if !definitions.is_empty() {
             // A handwritten schema may have its own definitions.
-            match self.root.get_mut("$defs") {
+            match schema.get_mut("$defs") {
                 Some(Value::Object(own)) => own.extend(definitions),
-                _ => _ = self.root.insert("$defs".to_owned(), definitions.into()),
+                _ => _ = schema.insert("$defs".to_owned(), definitions.into()),
             }
         }
-        let mut schema = Value::Object(self.root);
-        portable::input(&mut schema);
-        match schema {
-            Value::Object(schema) => schema,
-            _ => Map::new(),
-        }
+        schema
     }
 }

@@ -1,24 +1,18 @@
-//! Makes generated schemas portable between clients and model APIs.
+//! Makes generated schemas portable between clients and model APIs, without a change of what they accept.
 //!
-//! - An optional property of an input schema is "not required", without a `null` alternative.
 //! - Formats that only `schemars` knows, such as `uint8`, are removed. The bounds stay.
 //! - An enumeration of strings becomes one `enum`, even if its values are documented.
 //! - Every subschema is an object.
 
 use serde_json::{Map, Value, json};
 
-/// Rewrites a generated input schema in place.
-pub(super) fn input(schema: &mut Value) {
-    walk(schema, true);
-}
-
-/// Rewrites a generated output schema in place. Its `null` alternatives stay.
+/// Rewrites a generated output schema in place.
 pub(super) fn output(schema: &mut Value) {
     if let Value::Object(root) = schema {
         root.shift_remove("$schema");
         root.shift_remove("title");
     }
-    walk(schema, false);
+    rewrite(schema);
 }
 
 /// Formats of `schemars` for the number types of Rust.
@@ -27,7 +21,8 @@ const NUMBER_FORMATS: [&str; 14] = [
     "uint128", "uint", "float", "double",
 ];
 
-fn walk(schema: &mut Value, is_input: bool) {
+/// Rewrites a generated schema in place.
+pub(super) fn rewrite(schema: &mut Value) {
     if *schema == Value::Bool(true) {
         *schema = json!({});
     }
@@ -37,45 +32,24 @@ fn walk(schema: &mut Value, is_input: bool) {
         map.shift_remove("format");
     }
     join_constants(map);
-    if is_input {
-        let required = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-        if let Some(Value::Object(properties)) = map.get_mut("properties") {
-            for (name, property) in properties {
-                if !required.iter().any(|other| other == name) {
-                    drop_null(property);
-                }
-            }
-        }
-    }
     for (keyword, value) in map {
         match (keyword.as_str(), value) {
             ("properties" | "patternProperties" | "$defs", Value::Object(schemas)) => {
-                for schema in schemas.values_mut() {
-                    walk(schema, is_input);
-                }
+                schemas.values_mut().for_each(rewrite);
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
-                for schema in schemas {
-                    walk(schema, is_input);
-                }
+                schemas.iter_mut().for_each(rewrite);
             }
-            ("items" | "not" | "contains" | "propertyNames", schema) => walk(schema, is_input),
+            ("items" | "not" | "contains" | "propertyNames", schema) => rewrite(schema),
             // Every client understands a boolean here.
-            ("additionalProperties", schema) if schema.is_object() => walk(schema, is_input),
+            ("additionalProperties", schema) if schema.is_object() => rewrite(schema),
             _ => {}
         }
     }
 }
 
-/// Removes the `null` alternative of an optional property, and a default of `null`.
-fn drop_null(property: &mut Value) {
-    let Value::Object(map) = property else { return };
-    match map.get("default") {
-        None => {}
-        Some(Value::Null) => _ = map.shift_remove("default"),
-        // With another default, absent and `null` differ.
-        Some(_) => return,
-    }
+/// Removes the `null` alternative of an optional property.
+pub(super) fn drop_null(map: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = map.get_mut("type") {
         types.retain(|name| name != "null");
         if let [one] = types.as_slice() {

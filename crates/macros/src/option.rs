@@ -1,0 +1,54 @@
+//! Parameters that are an `Option`.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{Attribute, GenericArgument, Meta, PathArguments, Type};
+
+/// `T` if `kind` is written as `Option<T>`.
+pub(crate) fn inner(kind: &Type) -> Option<&Type> {
+    let Type::Path(path) = kind else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first()? {
+        GenericArgument::Type(inner) if arguments.args.len() == 1 => Some(inner),
+        _ => None,
+    }
+}
+
+/// Whether the author has written the schema of a parameter, or the types that it allows.
+pub(crate) fn has_own_schema(attributes: &[Attribute]) -> bool {
+    names(attributes, &["schema_with", "with", "transform", "flatten"])
+        || tokens(attributes).any(|token| match token {
+            TokenTree::Literal(text) => ["\"type\"", "\"enum\"", "\"anyOf\"", "\"oneOf\""]
+                .contains(&text.to_string().as_str()),
+            _ => false,
+        })
+}
+
+/// Whether the author has said how a parameter is read, or what it is if it is absent.
+pub(crate) fn has_own_value(attributes: &[Attribute]) -> bool {
+    names(attributes, &["deserialize_with", "with", "default", "flatten"])
+}
+
+fn names(attributes: &[Attribute], known: &[&str]) -> bool {
+    tokens(attributes).any(|token| match token {
+        TokenTree::Ident(name) => known.iter().any(|known| name == known),
+        _ => false,
+    })
+}
+
+/// The tokens in the lists of `attributes`, those of inner lists included.
+fn tokens(attributes: &[Attribute]) -> impl Iterator<Item = TokenTree> {
+    let lists = attributes.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::List(list) => Some(list.tokens.clone()),
+        _ => None,
+    });
+    lists.flat_map(flat).collect::<Vec<_>>().into_iter()
+}
+
+fn flat(tokens: TokenStream) -> Vec<TokenTree> {
+    let flat = |token| match token {
+        TokenTree::Group(group) => flat(group.stream()),
+        token => vec![token],
+    };
+    tokens.into_iter().flat_map(flat).collect()
+}
