@@ -40,7 +40,7 @@
 //! | --- | --- |
 //! | with a name, of a type that is `Deserialize` and `JsonSchema` | one argument; optional if it is an `Option` or has `#[serde(default)]` |
 //! | `Args(all): Args<T>` | all arguments as one value |
-//! | of a type that is [`FromContext`], such as [`Context`], [`CancellationToken`] or [`Answers`] | a part of the request |
+//! | of a type that is [`FromContext`], such as [`Context`], [`CancellationToken`], [`Progress`] or [`Answers`] | a part of the request |
 //!
 //! Attributes of `serde` and `schemars` on a parameter work as on a field. `#[schemars(extend("x-mcp-header" =
 //! "Region"))]` makes clients repeat the argument in an HTTP header.
@@ -94,6 +94,7 @@ mod report;
 #[cfg(feature = "serve")]
 mod serve;
 pub mod testing;
+mod text;
 mod tools;
 mod trace;
 
@@ -123,7 +124,9 @@ pub use toolbond_targets as targets;
 pub use toolbond_targets::ViewFor;
 #[cfg(feature = "otel")]
 pub use toolbond_telemetry::{Telemetry, opentelemetry};
-pub use tools::{Answers, Args, Context, FromContext, Reply, Text, ToolError, Toolbox, Tools};
+pub use tools::{
+    Answers, Args, Context, FromContext, Progress, Reply, Text, ToolError, Toolbox, Tools,
+};
 
 #[cfg(feature = "otel")]
 pub use trace::export_from_env;

@@ -1,38 +1,43 @@
 //! Input that a tool has asked the client for.
 
-use rmcp::{RoleServer, model::InputResponses, service::RequestContext};
-use serde::de::DeserializeOwned;
+use rmcp::{
+    RoleServer,
+    model::{ElicitResult, ElicitationAction, InputResponses},
+    service::RequestContext,
+};
+use serde::{Deserialize as _, de::DeserializeOwned};
 
 use super::{FromContext, ToolError};
 
 /// The client's answers to the input that this tool asked for, and the state that the tool sent along. Empty in the
 /// first round.
 ///
-/// From 2026-07-28 on, a tool that needs input returns an `InputRequiredResult` and is called again with the answers.
+/// A tool that needs input returns a [`Reply`](super::Reply) that asks for it, and is called again with the answers.
 /// Trust them no more than arguments: the state comes back through the client. `rmcp`'s `RequestStateCodec` verifies
 /// that it is the state that was sent.
 ///
 /// ```
-/// use rmcp::model::{
-///     CallToolResponse, CallToolResult, ElicitResult, InputRequiredResult, InputRequests,
-/// };
-/// use serde_json::json;
-/// use toolbond::{Answers, ToolError};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use toolbond::{Answers, Reply, ToolError};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Visitor {
+///     name: String,
+/// }
 ///
 /// # #[derive(Clone)] struct Greeter;
 /// #[toolbond::tools]
 /// impl Greeter {
 ///     /// Greets whoever is there.
 ///     #[tool]
-///     fn greet(&self, answers: Answers) -> Result<CallToolResponse, ToolError> {
-///         let Some(name) = answers.get::<ElicitResult>("name") else {
-///             return Ok(InputRequiredResult::from_input_requests(ask()).into());
+///     fn greet(&self, answers: Answers) -> Result<Reply<String>, ToolError> {
+///         let Some(visitor) = answers.form::<Visitor>("visitor")? else {
+///             return Reply::ask::<Visitor>("visitor", "Who is there?");
 ///         };
-///         let greeting = json!({ "greeting": "hello", "answer": name.content });
-///         Ok(CallToolResult::structured(greeting).into())
+///         Ok(Reply::Complete(format!("Hello, {}!", visitor.name)))
 ///     }
 /// }
-/// # fn ask() -> InputRequests { InputRequests::new() }
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
@@ -49,6 +54,22 @@ impl Answers {
     #[must_use]
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         T::deserialize(self.responses.get(key)?).ok()
+    }
+
+    /// Returns what the user has written into the form `key` ([`Reply::ask`](super::Reply::ask)), or `None` if the user
+    /// was not asked yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a message for the model if the user declines, or if the answer is not a `T`.
+    pub fn form<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ToolError> {
+        let Some(answer) = self.responses.get(key) else { return Ok(None) };
+        let wrong = |error| ToolError::new(format!("invalid answer to `{key}`: {error}"));
+        let answer = ElicitResult::deserialize(answer).map_err(wrong)?;
+        if answer.action != ElicitationAction::Accept {
+            return Err(ToolError::new(format!("the user has declined to answer `{key}`")));
+        }
+        T::deserialize(answer.content.unwrap_or_default()).map(Some).map_err(wrong)
     }
 
     /// The state that the tool sent along.

@@ -2,10 +2,12 @@
 
 mod answers;
 mod args;
+mod ask;
 mod error;
 mod output;
 mod parameter;
 mod portable;
+mod progress;
 mod reply;
 mod text;
 mod toolbox;
@@ -14,7 +16,10 @@ pub use answers::Answers;
 pub use args::{AllowedParameter, Args, ArgsOfNonObject, IsAllowed, ParameterType};
 pub use error::{IntoToolError, ToolError};
 pub use output::{Fallible, Infallible, Output, ReturnType, StructuredOutput};
-pub use parameter::{Context, FromContext, InputSchemaBuilder, Parameter, SingleField, Unnamed};
+pub use parameter::{
+    Context, FromContext, InputSchemaBuilder, OfOption, OfOther, Parameter, SingleField, Unnamed,
+};
+pub use progress::Progress;
 pub use reply::Reply;
 pub use text::Text;
 pub use toolbox::{Route, Toolbox, Tools};

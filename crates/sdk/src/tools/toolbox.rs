@@ -13,7 +13,10 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{Answers, InputSchemaBuilder, ToolError};
+use super::{
+    Answers, InputSchemaBuilder, ToolError,
+    ask::{MAX_ROUNDS, ask, asks, can_be_asked},
+};
 
 /// A type whose methods are tools; implemented by `#[toolbond::tools]`.
 pub trait Tools: Send + Sync + Sized + 'static {
@@ -153,7 +156,7 @@ impl<S> Route<S> {
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolbond::testing::TestError> {
 /// # use toolbond::{Revision, enforce, testing::connect};
 /// # let notes = connect(enforce(Notes), Revision::V2026_07_28).await?;
-/// # assert_eq!(notes.call("count", serde_json::json!({})).await?["structuredContent"], 3);
+/// # assert_eq!(notes.call::<u64>("count", serde_json::json!({})).await?, 3);
 /// # assert_eq!(notes.request("prompts/list", serde_json::json!({})).await?["prompts"][0]["name"], "sum-up");
 /// # Ok(()) }
 /// ```
@@ -188,7 +191,8 @@ impl<S: Send + Sync + 'static> Toolbox<S> {
         ListToolsResult::with_all_items(self.tools().cloned().collect())
     }
 
-    /// Calls a tool of `server`.
+    /// Calls a tool of `server`. A tool that asks for input is called again with the answers: by a client of 2026-07-28
+    /// on, and here for any other one that can be asked.
     ///
     /// # Errors
     ///
@@ -203,10 +207,33 @@ impl<S: Send + Sync + 'static> Toolbox<S> {
         let Some(place) = self.places.get(request.name.as_ref()) else {
             return Err(ErrorData::invalid_params("tool not found", None));
         };
+        let call = |arguments, context| {
+            let response = (self.routes[*place].call)(server, arguments, context);
+            async { response.await.or_else(|error| error.into_response(&request.name)) }
+        };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let answers = Answers::new(request.input_responses, request.request_state);
-        context.extensions.insert(answers);
-        let response = (self.routes[*place].call)(server, arguments, context).await;
-        response.or_else(|error| error.into_response(&request.name))
+        context.extensions.insert(Answers::new(request.input_responses, request.request_state));
+        let again = can_be_asked(&context).then(|| (arguments.clone(), context.clone()));
+        let mut response = call(arguments, context).await;
+        let Some((arguments, mut context)) = again else { return response };
+        for _ in 0..MAX_ROUNDS {
+            let input = match response {
+                // What is only to be called again, later, is up to the client.
+                Ok(CallToolResponse::InputRequired(input)) if asks(&input) => input,
+                response => return response,
+            };
+            response = match ask(input, &context).await {
+                Ok(answers) => {
+                    context.extensions.insert(answers);
+                    call(arguments.clone(), context.clone()).await
+                }
+                Err(error) => error.into_response(&request.name),
+            };
+        }
+        if matches!(&response, Ok(CallToolResponse::InputRequired(input)) if asks(input)) {
+            let message = format!("the tool asked for input more than {MAX_ROUNDS} times");
+            return ToolError::new(message).into_response(&request.name);
+        }
+        response
     }
 }

@@ -1,5 +1,6 @@
 //! The layer over `rmcp`, over pipes, processes and sockets.
 
+mod asking;
 mod calls;
 mod client;
 mod conformance;
@@ -19,3 +20,4 @@ mod server;
 mod servers;
 mod sessions;
 mod views;
+mod written;
