@@ -75,7 +75,9 @@ const MAX_COMPILED: usize = 16 << 20;
 /// Relaxed schemas that were compiled, by the digest of the tool and where what was learned of it is in memory. That stays
 /// there as long as the schema is here.
 #[derive(Debug)]
-struct CompiledSchemas(Cache<([u8; 32], usize), (Schema, Arc<Learned>), SchemaWeight>);
+struct CompiledSchemas(Cache<([u8; 32], usize), CompiledSchema, SchemaWeight>);
+
+type CompiledSchema = (Schema, Arc<Learned>);
 
 impl Default for CompiledSchemas {
     fn default() -> Self {
@@ -86,8 +88,8 @@ impl Default for CompiledSchemas {
 #[derive(Clone, Debug)]
 struct SchemaWeight;
 
-impl<K> Weighter<K, (Schema, Arc<Learned>)> for SchemaWeight {
-    fn weight(&self, _: &K, (schema, _): &(Schema, Arc<Learned>)) -> u64 {
+impl<K> Weighter<K, CompiledSchema> for SchemaWeight {
+    fn weight(&self, _: &K, (schema, _): &CompiledSchema) -> u64 {
         weigh_schema(schema) as u64
     }
 }

@@ -189,6 +189,24 @@ fn who_subscribed_to_changes_of_tools_hears_of_it() {
 }
 
 #[test]
+fn who_subscribed_before_a_server_of_another_era_hears_of_it() {
+    let mut bridged = Bridged::new(Settings::default(), &tools()[0]);
+    let wrong = result(&json!({}));
+    bridged.ask(&modern("c", "tools/list", json!({})), &wrong);
+    let mut listen = modern(
+        "c",
+        "subscriptions/listen",
+        json!({ "notifications": { "toolsListChanged": true } }),
+    );
+    listen["id"] = json!("s");
+    let told = bridged.ask(&listen, &wrong);
+    assert_eq!(told[0]["params"]["notifications"], json!({ "toolsListChanged": true }));
+    let told = bridged.ask(&modern("c", "tools/call", json!({ "name": "add" })), &wrong);
+    assert_eq!(told[0]["method"], "notifications/tools/list_changed", "{told:?}");
+    assert_eq!(told[0]["params"]["_meta"], json!({ meta::SUBSCRIPTION: "s" }));
+}
+
+#[test]
 fn a_null_is_left_out_only_for_who_may_have_the_strict_schema() {
     let mut talk = default_talk();
     let nulled = result(&json!({ "sum": 1, "note": null }));
@@ -288,37 +306,53 @@ fn modern(client: &str, method: &str, mut params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
 }
 
+/// A client of 2026-07-28 before a server of 2025-11-25 with this tool.
+struct Bridged {
+    talk: Talk,
+    tool: Value,
+}
+
+impl Bridged {
+    fn new(settings: Settings, tool: &Value) -> Self {
+        let mut talk = talk(settings);
+        let server = talk.conversation.server.clone();
+        talk.conversation =
+            Conversation::new(server, Link::Pipe, Revision::default()).with_bridge(Users::One);
+        Self { talk, tool: tool.clone() }
+    }
+
+    /// What the client gets for its message. The server answers calls with `result`.
+    fn ask(&mut self, message: &Value, result: &Value) -> Vec<Value> {
+        let info = json!({ "name": "a", "version": "1" });
+        let capabilities = json!({ "tools": { "listChanged": true } });
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": info });
+        let mut told = Vec::new();
+        let mut seen: VecDeque<_> = self.talk.client(message).into();
+        while let Some((whom, mut message)) = seen.pop_front() {
+            if whom == "client" {
+                told.push(message);
+            } else if message.get("id").is_some() {
+                let mut answer = match message["method"].as_str().unwrap() {
+                    "initialize" => json!({ "result": hello }),
+                    _ if message["params"]["_meta"].get(meta::VERSION).is_some() => {
+                        json!({ "error": { "code": -32601, "message": "no" } })
+                    }
+                    "tools/list" => json!({ "result": { "tools": [self.tool] } }),
+                    _ => json!({ "result": result }),
+                };
+                answer["id"] = message["id"].take();
+                seen.extend(self.talk.server(&answer));
+            }
+        }
+        told
+    }
+}
+
 /// What `client` gets of a list and of a call, before a server of 2025-11-25 whose era is not known when the list is
 /// requested.
 fn bridged(settings: Settings, client: &str, tool: &Value, result: &Value) -> (Value, Value) {
-    let mut talk = talk(settings);
-    let server = talk.conversation.server.clone();
-    talk.conversation =
-        Conversation::new(server, Link::Pipe, Revision::default()).with_bridge(Users::One);
-    let info = json!({ "name": "a", "version": "1" });
-    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} }, "serverInfo": info });
-    let answer = |message: &Value| match message["method"].as_str().unwrap() {
-        "initialize" => json!({ "result": hello }),
-        _ if message["params"]["_meta"].get(meta::VERSION).is_some() => {
-            json!({ "error": { "code": -32601, "message": "no" } })
-        }
-        "tools/list" => json!({ "result": { "tools": [tool] } }),
-        _ => json!({ "result": result }),
-    };
-    let mut ask = |message: &Value| {
-        let mut seen: VecDeque<_> = talk.client(message).into();
-        while let Some((whom, mut message)) = seen.pop_front() {
-            if whom == "client" {
-                return message["result"].take();
-            }
-            if message.get("id").is_some() {
-                let mut answer = answer(&message);
-                answer["id"] = message["id"].take();
-                seen.extend(talk.server(&answer));
-            }
-        }
-        panic!("no answer");
-    };
+    let mut bridged = Bridged::new(settings, tool);
+    let mut ask = |message: &Value| bridged.ask(message, result).pop().unwrap()["result"].take();
     let listed = ask(&modern(client, "tools/list", json!({})));
     (listed, ask(&modern(client, "tools/call", json!({ "name": "add" }))))
 }
