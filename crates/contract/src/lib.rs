@@ -145,7 +145,7 @@ pub use relax::{
     Keyword, Kind, Loosening, MAX_STEPS, OUTPUT_MARKER, Relaxation, Step, relax, relax_tool,
     without_formats,
 };
-pub use results::{RepairedResult, ResultTerms};
+pub use results::{Interim, RepairedResult, ResultTerms};
 pub use revision::Revision;
 pub use role::Role;
 pub use rule::Rule;

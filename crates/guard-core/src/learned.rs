@@ -12,7 +12,7 @@ use toolbond_contract::{Contract, Relaxation, relax};
 use toolbond_schema::{Schema, Verdict};
 
 use crate::lock::lock;
-use crate::tool_cache::weigh_schema;
+use crate::weight::weigh_schema;
 
 /// What was learned of the output schema of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -34,3 +34,4 @@ mod testing;
 pub mod tool_cache;
 pub mod trace;
 mod validating_clients;
+mod weight;

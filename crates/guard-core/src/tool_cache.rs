@@ -15,6 +15,7 @@ use toolbond_targets::View;
 use crate::audience::Audience;
 use crate::learned::Stamp;
 use crate::lock::lock;
+use crate::weight::{STATE, weigh};
 
 /// A judged tool.
 #[derive(Debug)]
@@ -220,32 +221,10 @@ impl Drop for Weight {
     }
 }
 
-/// What compiling `value` takes, about: measured as resident memory for lists of tools of seven shapes.
-fn weigh(value: &Value) -> usize {
-    const MEMBER: usize = 1400;
-    const ITEM: usize = 600;
-    match value {
-        Value::Object(members) => {
-            members.iter().map(|(name, value)| MEMBER + 4 * name.len() + weigh(value)).sum()
-        }
-        Value::Array(items) => items.iter().map(|item| ITEM + weigh(item)).sum(),
-        Value::String(text) => 4 * text.len(),
-        _ => 0,
-    }
-}
-
-/// What a state of a pattern takes, about: measured in the same way.
-const STATE: usize = 300;
-
 /// What the patterns of a tool compile to.
 fn pattern_states(contract: &Contract) -> usize {
     let schemas = std::iter::once(contract.input()).chain(contract.output());
     schemas.map(|schema| schema.schema().pattern_states()).sum()
-}
-
-/// What a compiled schema takes, about.
-pub fn weigh_schema(schema: &Schema) -> usize {
-    weigh(schema.source()) + STATE * schema.pattern_states()
 }
 
 /// Judges `tools` as one list.

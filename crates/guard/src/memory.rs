@@ -204,6 +204,13 @@ impl MemoryLimit {
         Reservation::new(&self.messages, None).attach(bytes)
     }
 
+    /// The same bytes, for which `more` is counted as long as they are kept.
+    pub(crate) fn count_beside(&self, bytes: Counted, more: usize) -> Counted {
+        let mut reservation = Reservation::new(&self.messages, None);
+        reservation.grow_now(more);
+        Counted::new(Bytes::from_owner(Owner { bytes: bytes.into_bytes(), _memory: reservation }))
+    }
+
     /// What is made of counted bytes: counted, too, unless they are the same.
     pub(crate) fn count_changed(
         &self,

@@ -16,7 +16,7 @@ const NATURAL: &str = "\r\nmcp-protocol-version: 2026-07-28";
 const PONG: &str = r#"*ping*) echo '{"jsonrpc":"2.0","id":99,"result":{}}';;"#;
 
 /// A server in a shell that knows a greeting, and more.
-fn shell(more: &str, cases: &str) -> (Configured, u16) {
+pub(crate) fn shell(more: &str, cases: &str) -> (Configured, u16) {
     let hello = r#"echo '{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"bare"}}}'"#;
     let script = format!(
         r#"while read -r line; do case "$line" in *initialize*) {hello};; {cases} esac; done"#
@@ -46,7 +46,7 @@ fn events(answer: &str) -> Vec<Value> {
 }
 
 /// Opens the stream of a session, and returns it when its head was there.
-fn listens(port: u16, session: &str) -> Connection {
+pub(crate) fn listens(port: u16, session: &str) -> Connection {
     let mut stream = Connection::open(port, &session.replacen("POST", "GET", 1), b"");
     stream.wait_for("HTTP/1.1 200");
     stream
@@ -255,4 +255,21 @@ fn a_large_answer_arrives_though_the_server_ends_after_it() {
     let head = open(port, "/mcp");
     let answer = ask(port, &head, &call(2, "t", &json!({})));
     assert!(answer.contains(&"0".repeat(199_999)), "{answer:.300}");
+}
+
+#[test]
+fn a_call_without_an_id_costs_no_other_message_of_its_batch_the_answer() {
+    let (_guard, port) = shell("", PONG);
+    let session = open(port, "/sh/mcp");
+    for id in ["", r#""id":null,"#] {
+        let call =
+            format!(r#"{{"jsonrpc":"2.0",{id}"method":"tools/call","params":{{"name":"t"}}}}"#);
+        for batch in [format!("[{call},{PING}]"), format!("[{PING},{call}]")] {
+            let answer = body(&ask(port, &session, &batch));
+            let answers = answer.as_array().unwrap_or_else(|| panic!("{batch}: {answer}"));
+            let pong = answers.iter().find(|answer| answer["id"] == 99);
+            assert!(pong.is_some_and(|pong| pong["result"].is_object()), "{batch}: {answer}");
+            assert!(answers.iter().any(|answer| answer["error"].is_object()), "{batch}: {answer}");
+        }
+    }
 }

@@ -47,6 +47,8 @@ mod ext_proc_raw;
 mod fleet_faults;
 #[cfg(unix)]
 mod guard_bridge;
+#[cfg(unix)]
+mod guard_cancelled;
 mod guard_config;
 mod guard_conformance;
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use toolbond_schema::{Pointer, Verdict, Violations};
 use super::call::{JudgedCall, Outcome, Wrong, is_out_of, repairs_done};
 use super::model_text::place;
 use crate::{
-    Contract, Mode, ResultTerms, Side, ToolSchema,
+    Contract, Interim, Mode, ResultTerms, Side, ToolSchema,
     arguments::OutOfFuel,
     json_type::kind,
     results::repair,
@@ -22,7 +22,8 @@ impl Contract {
     /// Checks the result of a call, with its structured content in the natural shape.
     ///
     /// 1. The output schema does not apply to a result with `isError: true`. Nor does it apply to a result without
-    ///    structured content that asks for input (`resultType: "input_required"`) or stands for a task.
+    ///    structured content that asks for input (`resultType: "input_required"`) or stands for a task, as far as
+    ///    [`ResultTerms::interim`] says that its reader knows such results.
     /// 2. If the tool declares an output schema, missing structured content is a violation. `null` is a value.
     /// 3. The output schema applies to the structured content.
     ///
@@ -108,7 +109,7 @@ impl Contract {
             is_enough = fuel >= limit || !is_out_of(fuel, &measured);
             measured.verdict
         };
-        let checked = check(self, result, validate);
+        let checked = check(self, result, terms.interim, validate);
         if !is_enough {
             return Err(OutOfFuel);
         }
@@ -156,6 +157,7 @@ impl Contract {
 fn check(
     contract: &Contract,
     result: &Value,
+    interim: Interim,
     validate: impl FnOnce(&ToolSchema, &Value) -> Verdict,
 ) -> Result<Outcome, Wrong> {
     let result = check_shape(result).map_err(|(at, message)| Wrong {
@@ -165,7 +167,7 @@ fn check(
     })?;
     let is_error = result.get("isError") == Some(&Value::Bool(true));
     let Some(output) = contract.output() else { return Ok(Outcome::NotJudged) };
-    if is_error || is_interim(result) {
+    if is_error || interim.includes(result) {
         return Ok(Outcome::NotJudged);
     }
     let Some(content) = result.get("structuredContent") else {
@@ -229,17 +231,5 @@ fn check_shape(result: &Value) -> Result<&Map<String, Value>, (Pointer, String)>
     match map.get("isError") {
         None | Some(Value::Bool(_)) => Ok(map),
         Some(other) => wrong("a boolean", other, Pointer::root().join("isError")),
-    }
-}
-
-/// Whether the final result is still to come: `input_required`, or a task. A result with structured content is final,
-/// whatever else it says.
-fn is_interim(result: &Map<String, Value>) -> bool {
-    if result.contains_key("structuredContent") {
-        return false;
-    }
-    match result.get("resultType").and_then(Value::as_str) {
-        Some(kind) => matches!(kind, "input_required" | "task"),
-        None => !result.contains_key("content") && result.get("task").is_some_and(Value::is_object),
     }
 }

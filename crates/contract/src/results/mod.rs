@@ -15,7 +15,7 @@ mod text_only;
 use serde_json::{Map, Value};
 use toolbond_schema::{Measured, Pointer, Schema, Unfinished, Verdict};
 
-pub use self::terms::ResultTerms;
+pub use self::terms::{Interim, ResultTerms};
 use self::{envelope::RESULT_ENVELOPE, text_only::RESULT_TEXT_ONLY};
 use crate::arguments::{OutOfFuel, Repair, Repaired, place::Place, repair as repair_inside, text};
 use crate::{ArgumentChange, Change, Rule, Structured};

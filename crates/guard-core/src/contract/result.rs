@@ -5,8 +5,8 @@ use std::time::Instant;
 use crate::environment::CallSpan;
 use serde_json::Value;
 use toolbond_contract::{
-    CallCheck, Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured,
-    rules::RESULT_SHAPE,
+    CallCheck, Contract, Form, Interim, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side,
+    Structured, rules::RESULT_SHAPE,
 };
 use toolbond_schema::Instance;
 
@@ -36,6 +36,8 @@ pub struct ResultCheck<'a> {
     pub rules: &'a Rules,
     pub tool: Option<&'a Tool>,
     pub revision: &'a Revision,
+    /// Whether it is the result of a task, which is always the final one.
+    pub is_of_task: bool,
     pub span: Option<&'a CallSpan>,
 }
 
@@ -98,6 +100,16 @@ impl ResultCheck<'_> {
         }
     }
 
+    /// Which results are not the final ones to the client.
+    fn interim(&self, mode: Mode) -> Interim {
+        match mode {
+            // Nothing is withheld, and the guard learns nothing from a result that says that it is not the final one.
+            Mode::Repair => Interim::Any,
+            _ if self.is_of_task => Interim::None,
+            _ => Interim::known_to(self.revision),
+        }
+    }
+
     fn contract(&self) -> Option<&Contract> {
         match self.tool {
             Some(Tool::Offered { contract, .. }) => Some(contract),
@@ -140,7 +152,7 @@ impl ResultCheck<'_> {
         let Some(contract) = self.contract() else { return Ok(self.shaped(text, result)) };
         let start = self.server.environment().now();
         let deletes = self.held().is_some_and(HeldOutput::is_author);
-        let terms = ResultTerms::from(mode).deletes(deletes);
+        let terms = ResultTerms::from(mode).deletes(deletes).interim(self.interim(mode));
         let judged = match budget.fuel {
             None => contract.judge_result(result, terms),
             Some(fuel) => contract.judge_result_within(result, terms, fuel).ok_or(OutOfBudget)?,

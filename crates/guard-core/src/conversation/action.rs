@@ -95,6 +95,8 @@ pub enum Action {
     SetHeaders { stream: StreamId, headers: Vec<HeaderChange> },
     /// Nothing more will be sent for this message.
     Done(Ticket),
+    /// One of the requests of this stream gets no answer: its client has cancelled it, or the server a subscription.
+    NoAnswer(StreamId),
     /// Ask the server on behalf of the guard, as the client behind `stream` would, and hand in the
     /// answer. Only where each request has its own stream to the server.
     Ask { ask: AskId, stream: StreamId, bytes: Bytes },

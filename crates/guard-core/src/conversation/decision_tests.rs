@@ -104,7 +104,7 @@ impl Talk {
                     let outcome = job.run(budget).unwrap_or(JobOutcome::Failed("no fuel"));
                     self.conversation.on_judged(job.id, outcome, self.now);
                 }
-                Action::Done(_) => {}
+                Action::Done(_) | Action::NoAnswer(_) => {}
                 Action::SetHeaders { headers, .. } => {
                     let set = headers.into_iter().map(|header| json!([header.name, header.to]));
                     seen.push(("headers", set.collect()));

@@ -6,7 +6,7 @@ use std::time::Instant;
 use bytestring::ByteString;
 use toolbond_contract::Revision;
 
-use super::action::{AskId, Destination, StreamId, Ticket};
+use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::held::{Decision, Decisions};
 use super::link::Link;
 use super::pending::{Key, NotAdded, Pending, Purpose, RequestProgress};
@@ -362,7 +362,7 @@ impl Conversation {
         let is_result = method == Method::TaskResult;
         Ok(match call {
             None => Purpose::UnknownTask { is_result },
-            Some((tool, revision)) if is_result => Purpose::Call { tool, revision },
+            Some((tool, revision)) if is_result => Purpose::TaskResult { tool, revision },
             Some((tool, revision)) => Purpose::Task { tool, revision },
         })
     }
@@ -381,30 +381,39 @@ impl Conversation {
         if AskId::of_answer(&key.1).is_some_and(|ask| self.fetcher.is_asking(ask)) {
             return Decision::Dropped;
         }
-        if let Some(pending) = self.pending.get(&key) {
-            pending.end_cancelled();
-            if pending.is_held() {
-                // A request that the server never saw needs no cancellation.
-                self.pending.remove(&key);
-                return Decision::Dropped;
-            }
-            // The server may answer it all the same.
-            self.pending.abandon(&key);
-            return Decision::Same;
+        if let Some(is_held) = self.withdraw(&key) {
+            // A request that the server never saw needs no cancellation.
+            return if is_held { Decision::Dropped } else { Decision::Same };
         }
-        let text = span.text(part.text);
-        match self.pending.find_replaced(text) {
+        match self.pending.find_replaced(span.text(part.text)) {
             Some(key) => {
                 let own = key.1.to_string();
-                if let Some(pending) = self.pending.get(&key) {
-                    pending.end_cancelled();
+                if self.withdraw(&key) == Some(true) {
+                    return Decision::Dropped;
                 }
-                self.pending.abandon(&key);
                 let changes = Changes { edits: vec![(span, own)], meta: Vec::new() };
                 changed(part.text, part.envelope, changes, self.translates())
                     .unwrap_or(Decision::Dropped)
             }
             None => Decision::Same,
         }
+    }
+
+    /// Ends the wait for the answer to a request. Returns whether the server has not seen it yet; `None` where there is no
+    /// such request.
+    fn withdraw(&mut self, key: &Key) -> Option<bool> {
+        let pending = self.pending.get(key)?;
+        pending.end_cancelled();
+        let (is_held, stream) = (pending.is_held(), pending.stream);
+        if !pending.is_abandoned {
+            self.actions.push_back(Action::NoAnswer(stream));
+        }
+        if is_held {
+            self.pending.remove(key);
+        } else {
+            // The server may answer it all the same.
+            self.pending.abandon(key);
+        }
+        Some(is_held)
     }
 }

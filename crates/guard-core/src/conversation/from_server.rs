@@ -23,7 +23,7 @@ use crate::json::object::Fields;
 use crate::json::rope::Rope;
 use crate::message::{
     Content, Envelope, Frame, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable,
-    code, default_edits, error, error_message, error_object, progress, text,
+    cancelled_id, code, default_edits, error, error_message, error_object, meta, progress, text,
 };
 use crate::server::Rules;
 
@@ -241,6 +241,9 @@ impl Conversation {
                 let (to, edits) = self.route(to, part);
                 self.task_status(to, edits, part, budget)
             }
+            Kind::Notification(Method::Cancelled) if self.link == Link::Shared => {
+                self.end_subscription(to, part)
+            }
             // There is no client that it could be for.
             Kind::Request(id, _) if self.link == Link::Shared => {
                 self.refuse_server(id, code::REQUEST, "not supported");
@@ -271,6 +274,28 @@ impl Conversation {
         let told = part.envelope.find(part.text, ["notifications"]).ok().and_then(|[told]| told);
         let tools = told.and_then(|told| members(told, ["toolsListChanged"]).ok()?[0]);
         self.pending.acknowledge(&(stream, id), tools == Some("true"));
+    }
+
+    /// Passes on that the server ends a subscription, whose stream ends with that.
+    fn end_subscription(
+        &mut self,
+        to: Destination,
+        part: &ServerPart<'_>,
+    ) -> (Destination, Decision) {
+        let Some((id, span)) = cancelled_id(part.text, part.envelope) else {
+            return (to, Decision::Same);
+        };
+        let key = (StreamId::PIPE, id);
+        let pending = self.pending.get(&key);
+        if !pending.is_some_and(|it| matches!(it.purpose, Purpose::Subscription { .. })) {
+            return (to, Decision::Same);
+        }
+        let Some(pending) = self.pending.remove(&key).filter(|it| !it.is_abandoned) else {
+            return (to, Decision::Dropped);
+        };
+        self.actions.push_back(Action::NoAnswer(pending.stream));
+        let edits = pending.client_id.map(|own| (span, own)).into_iter().collect();
+        (Destination::Client(pending.stream), edited(part, edits))
     }
 
     /// Finds the client that a message of a process, which is no answer, is for.
@@ -367,6 +392,12 @@ impl Conversation {
             pending.end_error(part.envelope.span.text(part.text));
             return (to, edited(part, edits));
         };
+        if let (Purpose::Subscription { .. }, Some(own)) = (&pending.purpose, &pending.client_id) {
+            let named = subscription_of(result.text(part.text));
+            edits.extend(
+                named.and_then(|it| Span::locate(part.text, it)).map(|it| (it, own.clone())),
+            );
+        }
         let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or_else(|| id.clone());
         self.result(pending, Checked { part, result, edits, id: Some(id), to }, budget)
     }
@@ -400,7 +431,11 @@ impl Conversation {
                 return self.check_later(checked, check, AnswerPurpose::List(key));
             }
             Purpose::Call { tool, revision } if settings.inspects_results() => {
-                let call = AnsweredCall { tool, revision, span: pending.span };
+                let call = AnsweredCall { tool, revision, is_of_task: false, span: pending.span };
+                return self.check_result(checked, call, budget);
+            }
+            Purpose::TaskResult { tool, revision } if settings.inspects_results() => {
+                let call = AnsweredCall { tool, revision, is_of_task: true, span: pending.span };
                 return self.check_result(checked, call, budget);
             }
             Purpose::UnknownTask { is_result }
@@ -414,7 +449,7 @@ impl Conversation {
                     Err(wrong) => return (to, refused(&self.report_task(&wrong))),
                 };
                 if let Some(result) = inner {
-                    let call = AnsweredCall { tool, revision, span: None };
+                    let call = AnsweredCall { tool, revision, is_of_task: true, span: None };
                     return self.check_result(Checked { result, ..checked }, call, budget);
                 }
             }
@@ -488,7 +523,8 @@ impl Conversation {
             return (to, edited(part, edits));
         };
         let checked = Checked { part, result, edits, id: None, to };
-        self.check_result(checked, AnsweredCall { tool, revision, span: None }, budget)
+        let call = AnsweredCall { tool, revision, is_of_task: true, span: None };
+        self.check_result(checked, call, budget)
     }
 
     /// Checks a result now if it is small, else in a job.
@@ -620,6 +656,12 @@ impl Conversation {
             _ => Err(UNCHECKED.to_owned()),
         }
     }
+}
+
+/// The id of the subscription that a result ends.
+fn subscription_of(result: &str) -> Option<&str> {
+    let [about] = members(result, ["_meta"]).ok()?;
+    members(about?, [meta::SUBSCRIPTION]).ok()?[0]
 }
 
 /// Whether an answer about a task may hold the result of its call.

@@ -24,13 +24,16 @@ use crate::server::{Rules, Server};
 pub(super) struct AnsweredCall {
     pub(super) tool: Option<Tool>,
     pub(super) revision: Revision,
+    /// Whether the call became a task, and this is its result.
+    pub(super) is_of_task: bool,
     pub(super) span: Option<CallSpan>,
 }
 
 impl AnsweredCall {
     pub(super) fn check<'a>(&'a self, server: &'a Server, rules: &'a Rules) -> ResultCheck<'a> {
-        let Self { tool, revision, span } = self;
-        ResultCheck { server, rules, tool: tool.as_ref(), revision, span: span.as_ref() }
+        let Self { tool, revision, is_of_task, span } = self;
+        let (tool, span) = (tool.as_ref(), span.as_ref());
+        ResultCheck { server, rules, tool, revision, is_of_task: *is_of_task, span }
     }
 }
 

@@ -29,8 +29,10 @@ pub(super) enum Purpose {
     Handshake { client: Option<String> },
     /// A page of the tool list.
     List { request: PageRequest, key: ListKey },
-    /// A call of a tool, or a request for its result.
+    /// A call of a tool.
     Call { tool: Option<Tool>, revision: Revision },
+    /// A request for the result of a call that became a task.
+    TaskResult { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.
     Task { tool: Option<Tool>, revision: Revision },
     /// A request about a task whose call is not known. Its answer is a result, or may hold one.
@@ -408,7 +410,8 @@ impl PendingRequests {
         pending.peek().is_some()
             && pending.all(|pending| match &pending.purpose {
                 Purpose::Handshake { .. } | Purpose::List { .. } => true,
-                Purpose::Call { tool: Some(tool), .. } => tool.is_repeatable(),
+                Purpose::Call { tool: Some(tool), .. }
+                | Purpose::TaskResult { tool: Some(tool), .. } => tool.is_repeatable(),
                 _ => false,
             })
     }

@@ -157,6 +157,7 @@ impl World {
             match action {
                 Action::Judge(job) => self.jobs.push(*job),
                 Action::Done(_)
+                | Action::NoAnswer(_)
                 | Action::SetHeaders { .. }
                 | Action::StopAsking(_)
                 | Action::Unlisted { .. } => {}

@@ -392,7 +392,13 @@ impl LegacyClient {
 
     /// Asks the client for the input that a request needs.
     fn ask(&mut self, io: &mut Io, client_id: Id, again: Resend, needed: &Object) {
-        let questions = needed.object("inputRequests");
+        let questions = match Object::read(needed.get("inputRequests")) {
+            Ok(questions) => questions,
+            Err(wrong) => {
+                let text = format!("the server asked for input: #/inputRequests: {wrong}");
+                return io.refuse(&client_id, code::INTERNAL, &text);
+            }
+        };
         let state = needed.get("requestState").cloned();
         let size = questions.to_string().len() + state.as_ref().map_or(0, |state| state.len());
         let count = questions.iter().count();

@@ -271,6 +271,12 @@ impl ModernClient {
             let text = "#/params/requestState: belongs to another request";
             return io.refuse(id, code::PARAMS, text);
         }
+        let responses = match Object::read(object.get("inputResponses")) {
+            Ok(responses) => responses,
+            Err(wrong) => {
+                return io.refuse(id, code::PARAMS, &format!("#/params/inputResponses: {wrong}"));
+            }
+        };
         self.waiting.remove(&state);
         let client = object.object("_meta");
         call.asks = Asks::read(client.get(meta::CAPABILITIES));
@@ -278,7 +284,6 @@ impl ModernClient {
         if let (Some((_, token)), Some(new)) = (&mut call.token, client.get("progressToken")) {
             *token = new.clone();
         }
-        let responses = object.object("inputResponses");
         let mut left = Vec::new();
         for input in std::mem::take(&mut call.inputs) {
             match (responses.get(&input.key), &input.id) {

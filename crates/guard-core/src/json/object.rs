@@ -1,6 +1,7 @@
 //! Objects whose members are text: found where they stand, or changed while the rest stays as it came.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
 use bytestring::ByteString;
@@ -12,6 +13,36 @@ use super::edit::Span;
 use super::members::{duplicate, position, unquoted};
 use super::rope::RopeWriter;
 use super::scan::Scanner;
+
+/// The most members that are noted of the parameters of one message or batch, or of one other object of a peer.
+pub const MAX_MEMBERS: usize = 10_000;
+
+/// How many more members may be noted.
+#[derive(Debug)]
+pub struct MembersLeft(Cell<Option<usize>>);
+
+impl MembersLeft {
+    /// As many as a peer may write.
+    pub fn of_peer() -> Self {
+        Self(Cell::new(Some(MAX_MEMBERS)))
+    }
+
+    /// Any number, for what the guard writes itself.
+    pub fn any() -> Self {
+        Self(Cell::new(Some(usize::MAX)))
+    }
+
+    /// Counts a member. Fails where there are too many.
+    fn take(&self) -> Option<()> {
+        self.0.set(self.0.get().and_then(|left| left.checked_sub(1)));
+        self.0.get().map(drop)
+    }
+
+    /// Whether there were too many.
+    pub fn is_exceeded(&self) -> bool {
+        self.0.get().is_none()
+    }
+}
 
 /// The members of an object, by where they stand in a text.
 #[derive(Clone, Debug)]
@@ -28,10 +59,14 @@ struct Field {
 }
 
 impl Fields {
-    /// Reads `object`, a part of `text`; `None` where it is no object.
+    /// Reads `object`, a part of `text`; `None` where it is no object, or has too many members.
     pub fn read(text: &str, object: &str) -> Option<Self> {
+        Self::read_within(text, object, &MembersLeft::of_peer())
+    }
+
+    fn read_within(text: &str, object: &str, left: &MembersLeft) -> Option<Self> {
         let mut scanner = Scanner::new(object);
-        let fields = Self::scan(text, &mut scanner, |scanner, _| scanner.value())?;
+        let fields = Self::scan(text, &mut scanner, left, |scanner, _| scanner.value())?;
         scanner.finish()?;
         Some(fields)
     }
@@ -40,17 +75,24 @@ impl Fields {
     pub(crate) fn scan<'a>(
         text: &str,
         scanner: &mut Scanner<'a>,
+        left: &MembersLeft,
         mut value: impl FnMut(&mut Scanner<'a>, &'a str) -> Option<&'a str>,
     ) -> Option<Self> {
         scanner.next_byte()?;
         let (mut members, start) = (SmallVec::new(), scanner.at());
         scanner.object(|scanner, name| {
+            left.take()?;
             let value = value(scanner, name)?;
             let (name, value) = (Span::locate(text, name)?, Span::locate(text, value)?);
             members.push(Field { name, value });
             Some(())
         })?;
         Some(Self { span: Span::locate(text, scanner.since(start))?, members })
+    }
+
+    /// The bytes of its list of members, unless they are few.
+    pub fn memory(&self) -> usize {
+        if self.members.spilled() { self.members.capacity() * size_of::<Field>() } else { 0 }
     }
 
     /// The values called `names`, in `text`.
@@ -114,13 +156,15 @@ impl<const N: usize> From<[(&str, String); N]> for Object {
     }
 }
 
-/// A text that is no object, or that names a member twice.
+/// A text that is no object, names a member twice, or has too many of them.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReadable {
     #[error("expected an object")]
     NoObject,
     #[error("duplicate key `{0}`")]
     Duplicate(String),
+    #[error("more than {MAX_MEMBERS} members")]
+    TooMany,
 }
 
 impl Object {
@@ -137,7 +181,12 @@ impl Object {
     /// Reads `text`; nothing and `null` are empty objects.
     pub fn read(text: Option<&ByteString>) -> Result<Self, NotReadable> {
         let Some(text) = text.filter(|text| **text != *"null") else { return Ok(Self::default()) };
-        Fields::read(text, text).ok_or(NotReadable::NoObject)?.object(text)
+        let left = MembersLeft::of_peer();
+        match Fields::read_within(text, text, &left) {
+            Some(fields) => fields.object(text),
+            None if left.is_exceeded() => Err(NotReadable::TooMany),
+            None => Err(NotReadable::NoObject),
+        }
     }
 
     /// Reads `text`, whose values are copied; an empty object where it cannot be read.
@@ -222,7 +271,7 @@ impl fmt::Display for Object {
 mod tests {
     use bytestring::ByteString;
 
-    use super::{Fields, NotReadable, Object};
+    use super::{Fields, MAX_MEMBERS, NotReadable, Object};
 
     fn read(text: &str) -> Result<Object, NotReadable> {
         Object::read(Some(&text.into()))
@@ -244,6 +293,16 @@ mod tests {
         assert_eq!(twice.unwrap_err(), NotReadable::Duplicate("a".to_owned()));
         assert_eq!(read("[]").unwrap_err(), NotReadable::NoObject);
         assert!(Object::read(None).unwrap().is_empty());
+    }
+
+    #[test]
+    fn members_are_bounded() {
+        let object = |count: usize| {
+            let members: Vec<_> = (0..count).map(|n| format!("\"{n}\":0")).collect();
+            read(&format!("{{{}}}", members.join(",")))
+        };
+        assert_eq!(object(MAX_MEMBERS).unwrap().iter().count(), MAX_MEMBERS);
+        assert_eq!(object(MAX_MEMBERS + 1).unwrap_err(), NotReadable::TooMany);
     }
 
     #[test]

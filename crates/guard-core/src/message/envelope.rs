@@ -8,7 +8,7 @@ use serde::de::Error;
 use super::id::Id;
 use crate::json::edit::Span;
 use crate::json::members::{string, unquoted};
-use crate::json::object::Fields;
+use crate::json::object::{Fields, MembersLeft};
 use crate::json::scan::Scanner;
 
 /// Messages up to this size are read and checked on the I/O thread.
@@ -40,27 +40,32 @@ pub(super) struct Params {
 }
 
 impl Params {
-    /// Reads `params`, a part of `text`.
+    /// Reads `params`, a part of `text` that the guard wrote.
     pub(super) fn read(text: &str, params: &str) -> Option<Self> {
-        Self::scan(text, &mut Scanner::new(params))
+        Self::scan(text, &mut Scanner::new(params), &MembersLeft::any())
     }
 
-    /// Reads the parameters that are next in a part of `text`.
-    pub(super) fn scan(text: &str, scanner: &mut Scanner<'_>) -> Option<Self> {
+    /// Reads the parameters that are next in a part of `text`, as far as so many members are `left`.
+    pub(super) fn scan(text: &str, scanner: &mut Scanner<'_>, left: &MembersLeft) -> Option<Self> {
         if scanner.next_byte()? != b'{' {
             let span = Span::locate(text, scanner.value()?)?;
             return Some(Self { span, fields: None, meta: None });
         }
         let mut meta = None;
-        let fields = Fields::scan(text, scanner, |scanner, name| {
+        let fields = Fields::scan(text, scanner, left, |scanner, name| {
             if meta.is_some() || scanner.next_byte()? != b'{' || unquoted(name) != "_meta" {
                 return scanner.value();
             }
             let start = scanner.at();
-            meta = Some(Fields::scan(text, scanner, |scanner, _| scanner.value())?);
+            meta = Some(Fields::scan(text, scanner, left, |scanner, _| scanner.value())?);
             Some(scanner.since(start))
         })?;
         Some(Self { span: fields.span, fields: Some(fields), meta })
+    }
+
+    /// The bytes of the lists of members, unless they are few.
+    pub(super) fn memory(&self) -> usize {
+        self.fields.iter().chain(&self.meta).map(Fields::memory).sum()
     }
 }
 

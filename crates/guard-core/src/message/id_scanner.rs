@@ -97,12 +97,12 @@ mod tests {
     use super::IdScanner;
     use crate::message::Id;
 
-    fn skim(text: &str) -> (Option<Id>, bool) {
-        let mut skim = IdScanner::default();
+    fn scan(text: &str) -> (Option<Id>, bool) {
+        let mut scanner = IdScanner::default();
         for piece in text.as_bytes().chunks(3) {
-            skim.feed(piece);
+            scanner.feed(piece);
         }
-        skim.finish()
+        scanner.finish()
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
             ("no json at all", None, false),
         ];
         for (text, id, has_method) in cases {
-            assert_eq!(skim(text), (id, has_method), "{text}");
+            assert_eq!(scan(text), (id, has_method), "{text}");
         }
     }
 }

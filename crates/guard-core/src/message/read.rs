@@ -15,10 +15,14 @@ use super::unreadable::{BYTE_ORDER_MARK, Content, Unreadable};
 use crate::counted::Counted;
 use crate::json::edit::Span;
 use crate::json::members::{duplicate, error_at, position, string};
+use crate::json::object::{MAX_MEMBERS, MembersLeft};
 use crate::json::scan::Scanner;
 
 /// The most messages of one batch.
 pub const MAX_BATCH: usize = 1000;
+
+/// What a message of a batch takes beside its text while the batch is held.
+const PART: usize = 512;
 
 /// A text of a peer. It is made from counted bytes alone, so that nothing is read that is not counted.
 #[derive(Clone, Debug)]
@@ -72,6 +76,14 @@ impl Parts {
         read(text).map(|(parts, _)| parts)
     }
 
+    /// The bytes of what was read, beyond that of one message with few members.
+    pub fn memory(&self) -> usize {
+        let parts = self.as_slice();
+        let params = parts.iter().filter_map(|part| part.params.as_ref());
+        let members: usize = params.map(|params| params.memory()).sum();
+        parts.len().saturating_sub(1) * PART + members
+    }
+
     pub fn as_slice(&self) -> &[Envelope] {
         match self {
             Self::One(envelope) => std::slice::from_ref(envelope),
@@ -117,14 +129,15 @@ fn read(text: &ByteString) -> Result<(Parts, Option<Outline<'_>>), Unreadable> {
     READS.fetch_add(1, Ordering::Relaxed);
     let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let json = &text[start..];
-    let (mut scanner, mut wrong) = (Scanner::new(json), None);
+    let (mut scanner, mut wrong, left) = (Scanner::new(json), None, MembersLeft::of_peer());
     let read = match scanner.next_byte() {
         Some(b'[') => {
-            batch(text, &mut scanner, &mut wrong).map(|envelopes| (Parts::Batch(envelopes), None))
+            let envelopes = batch(text, &mut scanner, &left, &mut wrong);
+            envelopes.map(|envelopes| (Parts::Batch(envelopes), None))
         }
         _ => {
             let outlines = json.len() <= INLINE_BYTES;
-            let one = envelope(text, &mut scanner, outlines, &mut wrong);
+            let one = envelope(text, &mut scanner, outlines, &left, &mut wrong);
             one.map(|(envelope, outline)| (Parts::One(envelope), outline))
         }
     };
@@ -133,10 +146,12 @@ fn read(text: &ByteString) -> Result<(Parts, Option<Outline<'_>>), Unreadable> {
         .ok_or_else(|| Unreadable::new(text.as_bytes(), &error_at(json, at, wrong)))
 }
 
-/// Reads the batch that is next in a part of `text`; what is `wrong` with it, unless it is no JSON.
+/// Reads the batch that is next in a part of `text`, whose parameters may have so many members as are `left`; what is
+/// `wrong` with it, unless it is no JSON.
 fn batch(
     text: &str,
     scanner: &mut Scanner<'_>,
+    left: &MembersLeft,
     wrong: &mut Option<String>,
 ) -> Option<Vec<Envelope>> {
     let mut envelopes = Vec::new();
@@ -145,7 +160,7 @@ fn batch(
             *wrong = Some(format!("a batch of more than {MAX_BATCH} messages"));
             return None;
         }
-        envelopes.push(envelope(text, scanner, false, wrong)?.0);
+        envelopes.push(envelope(text, scanner, false, left, wrong)?.0);
         Some(())
     })?;
     if envelopes.is_empty() {
@@ -155,12 +170,13 @@ fn batch(
     Some(envelopes)
 }
 
-/// Reads the message that is next in a part of `text`, and the outline of its result if that is asked for; what is
-/// `wrong` with it, unless it is no JSON.
+/// Reads the message that is next in a part of `text`, whose parameters may have so many members as are `left`, and the
+/// outline of its result if that is asked for; what is `wrong` with it, unless it is no JSON.
 fn envelope<'a>(
     text: &str,
     scanner: &mut Scanner<'a>,
     outlines: bool,
+    left: &MembersLeft,
     wrong: &mut Option<String>,
 ) -> Option<(Envelope, Option<Outline<'a>>)> {
     const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -178,7 +194,14 @@ fn envelope<'a>(
         scanner.next_byte()?;
         let start = scanner.at();
         match NAMES[index] {
-            "params" => params = Some(Params::scan(text, scanner)?),
+            "params" => {
+                params = Params::scan(text, scanner, left);
+                if left.is_exceeded() {
+                    let text = format!("more than {MAX_MEMBERS} members of `params` and `_meta`");
+                    *wrong = Some(text);
+                }
+                params.as_ref()?;
+            }
             "result" if outlines => outline = Outline::scan(scanner)?,
             _ => scanner.value().map(drop)?,
         }
@@ -227,7 +250,7 @@ fn envelope<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, MAX_BATCH, Message, Text};
+    use super::{Kind, MAX_BATCH, MAX_MEMBERS, Message, Text};
 
     fn read(text: &str) -> Result<Vec<Kind>, String> {
         let text = Text::from(text);
@@ -261,6 +284,27 @@ mod tests {
         ] {
             assert!(read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn members_of_parameters_are_bounded() {
+        let members = |count: usize| vec![r#""":0"#; count].join(",");
+        let request = |params: &str| format!(r#"{{"id":1,"method":"a","params":{params}}}"#);
+        let params = |count| request(&format!("{{{}}}", members(count)));
+        let meta = |count| request(&format!(r#"{{"_meta":{{{}}}}}"#, members(count - 1)));
+        let batch = |count| format!("[{},{}]", params(count / 2), params(count - count / 2));
+        for text in [&params as &dyn Fn(usize) -> String, &meta, &batch] {
+            assert!(read(&text(MAX_MEMBERS)).is_ok());
+            let error = read(&text(MAX_MEMBERS + 1)).unwrap_err();
+            assert!(
+                error.starts_with("more than 10000 members of `params` and `_meta`"),
+                "{error}"
+            );
+        }
+        // Arguments and results may have any number.
+        let arguments = format!(r#"{{"arguments":{{{}}}}}"#, members(2 * MAX_MEMBERS));
+        assert!(read(&request(&arguments)).is_ok());
+        assert!(read(&format!(r#"{{"id":1,"result":{arguments}}}"#)).is_ok());
     }
 
     #[test]

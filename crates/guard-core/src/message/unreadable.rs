@@ -45,6 +45,8 @@ impl Unreadable {
         let start = start.trim_ascii();
         let names = |name: &[u8]| memchr::memmem::find(bytes, name).is_some();
         let is_object = matches!(start.first(), Some(b'{' | b'['));
+        // Names may be written with escapes.
+        let may_name = names(b"\"jsonrpc\"") || names(b"\"result\"") || names(b"\\u");
         Self {
             reason: error.to_string(),
             content: match error.is_data() {
@@ -54,7 +56,7 @@ impl Unreadable {
             },
             id,
             has_method,
-            may_be_message: is_object && (names(b"\"jsonrpc\"") || names(b"\"result\"")),
+            may_be_message: is_object && (error.is_data() || may_name),
             excerpt: String::from_utf8_lossy(&start[..start.len().min(4 * EXCERPT)])
                 .chars()
                 .take(EXCERPT)

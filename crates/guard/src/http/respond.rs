@@ -101,6 +101,11 @@ pub(crate) fn refuse(status: StatusCode, code: i32, message: &str) -> Response<B
     json(status, error(None, code, message))
 }
 
+/// A response that says that there is nothing, and that nothing will come.
+pub(crate) fn no_content() -> Response<Body> {
+    plain(StatusCode::NO_CONTENT, "")
+}
+
 /// A response with a line of text.
 pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     let mut response = Response::new(full(text));

@@ -29,14 +29,14 @@ pub(crate) struct LineReader<R> {
     line: Vec<u8>,
     /// The memory of `line`.
     memory: Reservation,
-    skimmed: Option<Skimmed>,
+    skipped: Option<SkippedLine>,
 }
 
-/// A line that is not kept.
+/// A line of which only the id is kept.
 #[derive(Debug)]
-struct Skimmed {
-    skim: IdScanner,
-    /// How much of what was kept before has been skimmed.
+struct SkippedLine {
+    scanner: IdScanner,
+    /// How much of what was kept before has been scanned.
     done: usize,
     /// How long the line is by now.
     bytes: usize,
@@ -49,7 +49,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(crate) fn new(reader: R, sender: Sender, max: usize, limit: &MemoryLimit) -> Self {
         let reader = BufReader::with_capacity(BUFFER, reader);
         let (line, memory) = (Vec::new(), limit.message(sender));
-        Self { reader, max, may_wait: true, line, memory, skimmed: None }
+        Self { reader, max, may_wait: true, line, memory, skipped: None }
     }
 
     /// Skips lines for which there is no memory.
@@ -68,26 +68,26 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     ) -> Poll<io::Result<Option<Line>>> {
         let mut moved = 0;
         loop {
-            if let Some(skimmed) = &mut self.skimmed
-                && skimmed.done < self.line.len()
+            if let Some(skipped) = &mut self.skipped
+                && skipped.done < self.line.len()
             {
-                let end = self.line.len().min(skimmed.done + AT_ONCE);
-                skimmed.skim.feed(&self.line[skimmed.done..end]);
-                skimmed.done = end;
+                let end = self.line.len().min(skipped.done + AT_ONCE);
+                skipped.scanner.feed(&self.line[skipped.done..end]);
+                skipped.done = end;
                 if end < self.line.len() {
                     give_way(context);
                     return Poll::Pending;
                 }
                 (self.line, self.memory) = (Vec::new(), self.memory.another(0));
-                skimmed.done = 0;
+                skipped.done = 0;
             }
             let buffer = ready!(Pin::new(&mut self.reader).poll_fill_buf(context))?;
             let end = memchr::memchr(b'\n', buffer);
             let part = &buffer[..end.map_or(buffer.len(), |at| at + 1)];
             let (used, bytes) = (part.len(), self.line.len() + part.len());
-            if let Some(skimmed) = &mut self.skimmed {
-                skimmed.skim.feed(part);
-                skimmed.bytes += used;
+            if let Some(skipped) = &mut self.skipped {
+                skipped.scanner.feed(part);
+                skipped.bytes += used;
             } else {
                 let mut why = None;
                 if bytes <= self.max && bytes > self.line.capacity() {
@@ -106,8 +106,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 }
                 if bytes > self.max || why.is_some() {
                     let bytes = self.line.len();
-                    self.skimmed =
-                        Some(Skimmed { skim: IdScanner::default(), done: 0, bytes, why });
+                    self.skipped =
+                        Some(SkippedLine { scanner: IdScanner::default(), done: 0, bytes, why });
                     continue;
                 }
                 self.line.extend_from_slice(part);
@@ -122,8 +122,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 continue;
             }
             let line = std::mem::take(&mut self.line);
-            return Poll::Ready(Ok(match self.skimmed.take() {
-                Some(skimmed) => Some(Line::TooLong(skimmed.finish(self.max))),
+            return Poll::Ready(Ok(match self.skipped.take() {
+                Some(skipped) => Some(Line::TooLong(skipped.finish(self.max))),
                 None if line.is_empty() => None,
                 None => {
                     let memory = self.memory.another(0);
@@ -135,9 +135,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 }
 
-impl Skimmed {
+impl SkippedLine {
     fn finish(self, max: usize) -> Unreadable {
-        let (id, has_method) = self.skim.finish();
+        let (id, has_method) = self.scanner.finish();
         match self.why {
             None => Unreadable::too_long(self.bytes, max, id, has_method),
             Some(error) => Unreadable { id, has_method, ..Unreadable::not_read(error.to_string()) },

@@ -1,12 +1,13 @@
 //! Which stream of a client gets a message, and what happens to one that none takes.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::history::Suspended;
+use super::history::{Connection, Resumable};
+use super::inflow::Inflow;
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::session::ProcessSession;
 use crate::runtime::drive::drive;
@@ -43,7 +44,7 @@ impl ProcessSession {
         }
         let own = stream.and_then(|stream| streams.mailbox(stream));
         let mut mail = mail;
-        let is_it = |suspended: &Suspended| Some(suspended.stream) == stream;
+        let is_it = |suspended: &Resumable| Some(suspended.stream) == stream;
         if let Some(index) = streams.suspended.iter().position(is_it)
             && mail.keep(self.memory()).is_err()
         {
@@ -100,6 +101,30 @@ impl ProcessSession {
         }
     }
 
+    /// Takes what is in the mailbox of a stream. Ends the session if that refuses `initialize`.
+    pub(super) fn collect(&self, inflow: &mut Inflow) {
+        if inflow.collect() {
+            self.end();
+        }
+    }
+
+    /// Delivers what the closed stream of a client did not get. An answer is for that stream alone.
+    pub(super) fn take_back(self: &Arc<Self>, left: impl IntoIterator<Item = Mail>) {
+        if self.is_modern() || self.is_over() {
+            return;
+        }
+        for mail in left.into_iter().filter(|mail| !mail.is_answer) {
+            self.deliver(None, mail);
+        }
+    }
+
+    /// Notes that a request of `stream` gets no answer, because its client has cancelled it.
+    pub(super) fn cancel(&self, stream: StreamId) {
+        if let Some(mailbox) = lock(&self.streams).mailbox(stream) {
+            mailbox.cancel();
+        }
+    }
+
     /// Answers a request of the process that could not be delivered.
     fn refuse(self: &Arc<Self>, mail: &Mail, reason: &str) {
         // An answer is no request, and may be large.
@@ -144,10 +169,11 @@ impl ProcessSession {
 
     /// Keeps a stream whose connection broke until its client resumes it. The oldest ones are given up, and so is this one
     /// where there is no memory for what it holds.
-    pub(super) fn suspend(self: &Arc<Self>, mut suspended: Suspended) {
+    pub(super) fn suspend(self: &Arc<Self>, mut suspended: Resumable) {
         let mut streams = lock(&self.streams);
         streams.used = Instant::now();
         streams.requests.remove(&suspended.stream);
+        streams.connections.remove(&suspended.stream);
         let is_kept = suspended.inflow.keep(self.memory()).is_ok();
         streams.suspended.push_back(suspended);
         let most = if self.is_over() { 0 } else { MAX_SUSPENDED };
@@ -160,14 +186,18 @@ impl ProcessSession {
         self.give_up(given_up);
     }
 
-    /// Takes back a stream that was kept.
-    pub(super) fn resume(&self, stream: StreamId) -> Option<Suspended> {
+    /// Notes the connection that carries a stream.
+    pub(super) fn connect_stream(&self, stream: StreamId, connection: Weak<Connection>) {
+        lock(&self.streams).connections.insert(stream, connection);
+    }
+
+    /// Takes back a stream whose connection broke, or seems to have broken to its client.
+    pub(super) fn resume(&self, stream: StreamId) -> Option<Resumable> {
         let mut streams = lock(&self.streams);
-        let index = streams.suspended.iter().position(|suspended| suspended.stream == stream)?;
-        let suspended = streams.suspended.remove(index)?;
+        let resumed = streams.take(stream)?;
         streams.used = Instant::now();
-        streams.requests.insert(stream, Arc::clone(&suspended.inflow.mailbox));
-        Some(suspended)
+        streams.requests.insert(stream, Arc::clone(&resumed.inflow.mailbox));
+        Some(resumed)
     }
 
     /// Closes the stream of a request.
@@ -176,15 +206,17 @@ impl ProcessSession {
             let mut streams = lock(&self.streams);
             streams.used = Instant::now();
             streams.requests.remove(&stream);
+            streams.connections.remove(&stream);
         }
         drive(self, |it, now| it.close_stream(stream, false, now));
     }
 
     /// Forgets the requests of streams that nobody resumed.
-    fn give_up(self: &Arc<Self>, suspended: impl IntoIterator<Item = Suspended>) {
-        for suspended in suspended {
-            suspended.inflow.mailbox.close();
+    fn give_up(self: &Arc<Self>, suspended: impl IntoIterator<Item = Resumable>) {
+        for mut suspended in suspended {
+            let left = suspended.inflow.close();
             drive(self, |it, now| it.close_stream(suspended.stream, false, now));
+            self.take_back(left);
         }
     }
 

@@ -1,18 +1,39 @@
-//! Streams whose connection broke, kept until their client resumes them.
+//! Streams that their client may resume after the connection broke.
 
 use std::collections::VecDeque;
+use std::sync::Mutex;
 
-use super::mailbox::{Inflow, ROOM};
+use super::inflow::Inflow;
+use super::mailbox::{Mail, ROOM};
 use crate::memory::{MemoryLimit, Reservation};
+use crate::pipe::pieces::Pieces;
 use toolbond_guard_core::conversation::StreamId;
 use toolbond_guard_core::counted::Counted;
 
-/// A stream whose connection broke.
-pub(super) struct Suspended {
+/// A stream that its client may resume.
+pub(super) struct Resumable {
     pub(super) stream: StreamId,
     pub(super) inflow: Inflow,
     pub(super) history: History,
+    /// The message whose event is being written.
+    pub(super) writing: Option<Pieces>,
 }
+
+impl Resumable {
+    pub(super) fn new(stream: StreamId, inflow: Inflow) -> Self {
+        Self { stream, inflow, history: History::default(), writing: None }
+    }
+
+    /// Puts the message whose event was not written to its end before the others.
+    pub(super) fn rewind(&mut self) {
+        if let Some(message) = self.writing.take() {
+            self.inflow.seen.push_front(Mail::new(message, true));
+        }
+    }
+}
+
+/// A connection that carries a stream, until another connection of the client takes it over.
+pub(super) type Connection = Mutex<Option<Resumable>>;
 
 /// The events of one stream that its client may not have received.
 #[derive(Debug, Default)]

@@ -62,6 +62,18 @@ struct Queue {
     answers_only: bool,
     /// Whether a message was dropped since the client last read.
     is_missing: bool,
+    /// How many requests were cancelled since the mailbox was last emptied. They get no answer.
+    cancelled: usize,
+}
+
+/// What was in a mailbox.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) mail: VecDeque<Mail>,
+    /// How many requests get no answer, because the client has cancelled them.
+    pub(super) cancelled: usize,
+    /// Whether nothing more will come.
+    pub(super) is_last: bool,
 }
 
 /// The outcome of a delivery.
@@ -112,19 +124,43 @@ impl Mailbox {
         state.is_closed || state.is_missing || state.weight < ROOM
     }
 
-    /// Waits for messages and takes all of them. Empty once the mailbox is closed and empty.
-    pub(super) async fn take(&self) -> Vec<Mail> {
+    /// Notes that the client has cancelled a request, which gets no answer.
+    pub(super) fn cancel(&self) {
+        lock(&self.state).cancelled += 1;
+        self.added.notify_one();
+    }
+
+    /// Waits until there is something to take, or the mailbox is closed.
+    pub(super) async fn wait(&self) {
         loop {
             let added = self.added.notified();
             {
-                let mut state = lock(&self.state);
-                if !state.mail.is_empty() || state.is_closed {
-                    (state.weight, state.is_missing) = (0, false);
-                    return state.mail.drain(..).collect();
+                let state = lock(&self.state);
+                if !state.mail.is_empty() || state.cancelled > 0 || state.is_closed {
+                    return;
                 }
             }
             added.await;
         }
+    }
+
+    /// Takes what is there.
+    pub(super) fn take(&self) -> Taken {
+        let mut state = lock(&self.state);
+        (state.weight, state.is_missing) = (0, false);
+        let is_last = state.is_closed && state.mail.is_empty();
+        let cancelled = std::mem::take(&mut state.cancelled);
+        Taken { mail: std::mem::take(&mut state.mail), cancelled, is_last }
+    }
+
+    /// Closes the mailbox, and returns another one with what was in it.
+    pub(super) fn replace(&self) -> Arc<Self> {
+        let mut old = lock(&self.state);
+        let closed = Queue { is_closed: true, ..Queue::default() };
+        let new = std::mem::replace(&mut *old, closed);
+        drop(old);
+        self.added.notify_one();
+        Arc::new(Self { state: Mutex::new(new), added: Notify::new() })
     }
 
     /// Accepts no more messages. Those in it can still be taken.
@@ -135,28 +171,6 @@ impl Mailbox {
 
     pub(super) fn is_closed(&self) -> bool {
         lock(&self.state).is_closed
-    }
-}
-
-/// Messages on their way to one stream of a client.
-#[derive(Default)]
-pub(super) struct Inflow {
-    pub(super) mailbox: Arc<Mailbox>,
-    /// The answers that are still to come; more than there can be where the client listens.
-    pub(super) expected: usize,
-    /// Messages that were taken out of the mailbox and not sent.
-    pub(super) seen: VecDeque<Mail>,
-}
-
-impl Inflow {
-    pub(super) fn new(mailbox: Arc<Mailbox>, expected: usize) -> Self {
-        Self { mailbox, expected, seen: VecDeque::new() }
-    }
-
-    /// Moves the messages that wait for the client to the memory of what may be resumed.
-    pub(super) fn keep(&mut self, memory: &MemoryLimit) -> Result<(), NoMemory> {
-        self.seen.iter_mut().try_for_each(|mail| mail.keep(memory))?;
-        self.mailbox.try_for_each(|mail| mail.keep(memory))
     }
 }
 
@@ -177,12 +191,14 @@ mod tests {
         assert_eq!(mailbox.deliver(mail(1, false)).0, Delivery::Missed(true));
         assert_eq!(mailbox.deliver(mail(1, false)).0, Delivery::Missed(false));
         assert_eq!(mailbox.deliver(mail(1, true)).0, Delivery::Delivered);
-        assert_eq!(mailbox.take().await.len(), 2);
+        assert_eq!(mailbox.take().mail.len(), 2);
         assert_eq!(mailbox.deliver(mail(1, false)).0, Delivery::Delivered);
         mailbox.close();
         assert_eq!(mailbox.deliver(mail(1, true)).0, Delivery::Refused);
-        assert_eq!(mailbox.take().await.len(), 1);
-        assert_eq!(mailbox.take().await.len(), 0);
+        mailbox.wait().await;
+        let (some, none) = (mailbox.take(), mailbox.take());
+        assert_eq!((some.mail.len(), some.is_last), (1, false));
+        assert_eq!((none.mail.len(), none.is_last), (0, true));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod client_stream;
 mod delivery;
 mod events;
 mod history;
+mod inflow;
 mod mailbox;
 mod post;
 mod session;
@@ -31,7 +32,7 @@ use crate::child::Launch;
 use crate::http::body::read_body;
 use crate::http::media::media;
 use crate::http::modern::{Era, era_of_headers, era_of_post};
-use crate::http::respond::{Body, plain, refuse, remove_hop_by_hop};
+use crate::http::respond::{Body, no_content, plain, refuse, remove_hop_by_hop};
 use crate::memory::{MemoryLimit, Sender};
 use crate::random::random;
 use crate::runtime::pool::JobPool;
@@ -211,7 +212,7 @@ impl Processes {
         }
         lock(&self.sessions).remove(id);
         session.end();
-        plain(StatusCode::NO_CONTENT, "")
+        no_content()
     }
 
     /// Whether a request is of a session.

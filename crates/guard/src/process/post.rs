@@ -11,13 +11,12 @@ use toolbond_contract::Revision;
 
 use super::callers::Reserved;
 use super::client_stream::ClientStream;
-use super::events::{respond, resume};
-use super::history::History;
+use super::events::{respond, respond_resumable, resume};
 use super::session::ProcessSession;
 use super::target::ENDED;
 use crate::http::modern::status_of;
 use crate::http::named_revision;
-use crate::http::respond::{Body, join, json, json_in_pieces, plain, refuse};
+use crate::http::respond::{Body, join, json, json_in_pieces, no_content, plain, refuse};
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Transport as _, drive};
 use toolbond_guard_core::caller::Caller;
@@ -59,7 +58,7 @@ impl ProcessSession {
         let is_initialize = message.parts.as_slice().iter().any(initializes);
         let own = self.set_headers(caller, headers, Some(message));
         let mut client = ClientStream::open(self, !takes_events, expected);
-        (client.headers, client.is_initialize) = (own, is_initialize);
+        (client.headers, client.inflow.is_initialize) = (own, is_initialize);
         let stream = client.stream.unwrap_or(StreamId::PIPE);
         if let Some(own) = &mut client.headers {
             own.enter(stream);
@@ -79,7 +78,7 @@ impl ProcessSession {
         };
         drive(self, |it, now| it.on_client(stream, message, &told, now));
         if expected == 0 {
-            return respond_without_request(&client).await.into();
+            return respond_without_request(&client).into();
         }
         // Earlier clients cannot read the event that a resumable stream starts with.
         let is_resumable =
@@ -122,7 +121,7 @@ impl ProcessSession {
             return resumed;
         }
         match ClientStream::listen(self) {
-            Some(client) => respond(client, None),
+            Some(client) => respond(client),
             None => plain(StatusCode::CONFLICT, "an event stream is already open\n"),
         }
     }
@@ -179,7 +178,7 @@ impl Open {
                 let _ = timeout(HEAD, client.fill(false)).await;
             }
             let refused = client.refused(is_batch);
-            return refused.unwrap_or_else(|| respond(client, Some(History::default())));
+            return refused.unwrap_or_else(|| respond_resumable(client));
         }
         let wait = client.fill(true);
         let is_in_time = if takes_events {
@@ -189,8 +188,12 @@ impl Open {
             true
         };
         let has_only_answers = client.inflow.seen.iter().all(|it| it.is_answer);
-        if !is_in_time || !client.is_complete() || !has_only_answers {
-            return respond(client, None);
+        if !is_in_time || !client.inflow.is_complete() || !has_only_answers {
+            return respond(client);
+        }
+        if client.inflow.seen.is_empty() && client.inflow.is_cancelled {
+            // Whoever reads events may expect some for a request.
+            return if takes_events { respond(client) } else { no_content() };
         }
         if client.inflow.seen.is_empty() {
             // The server ended before it got the request.
@@ -205,10 +208,11 @@ impl Open {
 }
 
 /// The response to a notification or an answer of the client: the errors of the guard, if any.
-async fn respond_without_request(client: &ClientStream) -> Response<Body> {
+fn respond_without_request(client: &ClientStream) -> Response<Body> {
     client.inflow.mailbox.close();
-    let (mail, memory) = (client.inflow.mailbox.take().await, client.session.memory());
-    let errors: Vec<_> = mail
+    let (taken, memory) = (client.inflow.mailbox.take(), client.session.memory());
+    let errors: Vec<_> = taken
+        .mail
         .into_iter()
         .filter(|mail| mail.is_answer)
         .map(|it| it.message.into_one(memory).into_bytes())

@@ -114,8 +114,12 @@ impl Transport for ProcessSession {
     }
 
     fn carry_out(self: &Arc<Self>, action: Action) {
-        // All other actions are for requests with streams of their own to the server.
-        let Action::Send { to, message, .. } = action else { return };
+        let (to, message) = match action {
+            Action::Send { to, message, .. } => (to, message),
+            Action::NoAnswer(stream) => return self.cancel(stream),
+            // All other actions are for requests with streams of their own to the server.
+            _ => return,
+        };
         if let Destination::Server(stream) = to {
             if let Some(remote) = &*lock(&self.to_remote) {
                 let message = ToServer::new(message, &self.driven);
@@ -462,12 +466,15 @@ mod tests {
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
+    use futures_util::FutureExt as _;
+    use http_body_util::BodyExt as _;
+    use hyper::{HeaderMap, Response};
     use tokio::time::timeout;
 
-    use super::{Mail, Origin, ProcessSession, SessionKind, drive};
+    use super::{Mail, Origin, ProcessSession, SessionKind, drive, lock};
+    use crate::http::respond::Body;
     use crate::memory::MemoryLimit;
     use crate::process::client_stream::ClientStream;
-    use crate::process::history::History;
     use crate::process::mailbox::ROOM;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
@@ -539,6 +546,40 @@ mod tests {
         let told = ask(&two, ROOM).await;
         assert_eq!(told.matches("the client does not read").count(), 2, "{told}");
         assert_eq!(said.lock().unwrap().len(), 1);
+        // The process has waited for it once, and is not held up again.
+        assert!(two.wait_for_client().now_or_never().is_some());
+    }
+
+    /// The next event of a response.
+    async fn event(response: &mut Response<Body>) -> String {
+        let frame = response.body_mut().frame().await.unwrap().unwrap();
+        String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_a_closed_stream_did_not_get_waits_for_the_next_one() {
+        let (session, _said) = session(SessionKind::Client);
+        let listens = || session.stream(&HeaderMap::new());
+        let mut first = listens();
+        let told = ask(&session, 10).await;
+        assert_eq!(told, "");
+        assert!(event(&mut first).await.contains(r#""id":0"#));
+        drop(first);
+        let mut second = listens();
+        for id in [1, 2] {
+            let event = event(&mut second).await;
+            assert!(event.contains(&format!(r#""id":{id}"#)), "{event}");
+        }
+        // No more than fits: the process learns that nobody takes the others.
+        let (large, said) = self::session(SessionKind::Client);
+        let first = large.stream(&HeaderMap::new());
+        for _ in 0..2 {
+            large.deliver(None, Mail::new(large.memory().count(vec![b'a'; ROOM / 2]), false));
+        }
+        drop(first);
+        large.deliver(None, Mail::new(large.memory().count(vec![b'a'; ROOM / 2]), false));
+        assert_eq!(lock(&large.streams).backlog.len(), 1);
+        assert!(said.lock().unwrap()[0].contains("has no stream open"));
     }
 
     #[tokio::test]
@@ -549,7 +590,8 @@ mod tests {
             let client = ClientStream::open(&session, false, 2);
             client.inflow.mailbox.deliver(answer());
             let stream = client.stream.unwrap();
-            client.suspend(History::default());
+            let Ok((resumable, _)) = client.into_resumable() else { panic!() };
+            session.suspend(resumable);
             stream
         };
         let first = suspend();
@@ -560,7 +602,7 @@ mod tests {
         let used = session.memory().used()[0];
         assert!(used <= 1 << 20, "{used}");
         let suspended = session.resume(first).unwrap();
-        assert_eq!(suspended.inflow.mailbox.take().await.len(), 1);
+        assert_eq!(suspended.inflow.mailbox.take().mail.len(), 1);
     }
 
     #[tokio::test]

@@ -1,20 +1,23 @@
 //! The streams on which the clients of a session are reached.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use tokio::time::Instant;
 
-use super::history::Suspended;
+use super::history::{Connection, Resumable};
 use super::mailbox::{Mail, Mailbox};
 use toolbond_guard_core::conversation::StreamId;
+use toolbond_guard_core::lock::lock;
 
 /// The streams of the clients of a session.
 pub(super) struct Streams {
     /// Those of requests, by the stream of the conversation.
     pub(super) requests: HashMap<StreamId, Arc<Mailbox>>,
+    /// The connections of those that may be resumed.
+    pub(super) connections: HashMap<StreamId, Weak<Connection>>,
     /// Those whose connection broke, oldest first, until their client resumes them.
-    pub(super) suspended: VecDeque<Suspended>,
+    pub(super) suspended: VecDeque<Resumable>,
     /// The event stream that the client opened with GET.
     pub(super) listener: Option<Arc<Mailbox>>,
     /// Messages that arrived while no stream was open, and their weight.
@@ -30,6 +33,7 @@ impl Streams {
     pub(super) fn new() -> Self {
         Self {
             requests: HashMap::new(),
+            connections: HashMap::new(),
             suspended: VecDeque::new(),
             listener: None,
             backlog: VecDeque::new(),
@@ -49,6 +53,18 @@ impl Streams {
         let suspended = || self.suspended.iter().find(|suspended| suspended.stream == stream);
         let own = self.requests.get(&stream);
         own.or_else(|| suspended().map(|suspended| &suspended.inflow.mailbox)).cloned()
+    }
+
+    /// Takes a stream back from its connection, which may be broken, or from those whose connection broke.
+    pub(super) fn take(&mut self, stream: StreamId) -> Option<Resumable> {
+        let connection = self.connections.remove(&stream).and_then(|it| it.upgrade());
+        if let Some(mut taken) = connection.and_then(|connection| lock(&connection).take()) {
+            taken.rewind();
+            taken.inflow.replace_mailbox();
+            return Some(taken);
+        }
+        let index = self.suspended.iter().position(|suspended| suspended.stream == stream)?;
+        self.suspended.remove(index)
     }
 
     /// Whether the client seems to be gone without having said so: its GET stream closed, and nothing else is

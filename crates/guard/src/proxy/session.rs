@@ -320,7 +320,7 @@ impl Transport for Session {
                 let request = open.requests.entry(stream).or_default();
                 (request.is_unlisted, request.refusal) = (true, refusal);
             }
-            Action::Judge(_) => {}
+            Action::Judge(_) | Action::NoAnswer(_) => {}
         }
     }
 }

@@ -476,6 +476,7 @@ mod tests {
     use hyper::StatusCode;
 
     use super::{MAX_RETRY, MIN_RETRY, Place, Received, is_without_session};
+    use crate::memory::MemoryLimit;
     use crate::testing::counted;
     use toolbond_guard_core::message::Id;
 
@@ -497,7 +498,7 @@ mod tests {
     fn a_refusal_tells_whether_the_session_is_over() {
         let id = Id::String("a".to_owned());
         let is = |status, body: &str| {
-            let body = Received::read(counted(body.to_owned()));
+            let body = Received::read(counted(body.to_owned()), &MemoryLimit::default());
             is_without_session(StatusCode::from_u16(status).unwrap(), &body, Some(&id))
         };
         assert!(is(404, "") && is(404, r#"{"error":{"code":-32001,"message":"a"}}"#));

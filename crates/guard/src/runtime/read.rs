@@ -1,11 +1,22 @@
 //! Reading messages without holding up the I/O thread.
 
 use toolbond_guard_core::counted::Counted;
-use toolbond_guard_core::message::{Frame, INLINE_BYTES, Message, Parts, Text, Unreadable};
+use toolbond_guard_core::message::{
+    BYTE_ORDER_MARK, Frame, INLINE_BYTES, Message, Parts, Text, Unreadable,
+};
 
 use super::pool::JobPool;
 use crate::memory::MemoryLimit;
 use crate::pipe::breaks::{has_breaks, one_line};
+
+/// What is read of a message need not be counted beside its bytes up to this size.
+const UNCOUNTED: usize = 2 << 10;
+
+/// Whether `bytes` begin as a batch does.
+fn is_batch(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
+    text.trim_ascii_start().starts_with(b"[")
+}
 
 /// Bytes of a peer on their way to a message, which is read once.
 #[derive(Clone)]
@@ -19,21 +30,21 @@ pub(crate) struct Received {
 impl Received {
     /// Reads `bytes` of a client: on a worker where they are many.
     pub(crate) async fn of_client(bytes: Counted, pool: &JobPool) -> Self {
-        let same = bytes.clone();
-        let read = pool.run(bytes.len(), move || Self::read(bytes)).await;
+        let (same, memory) = (bytes.clone(), pool.memory().clone());
+        let read = pool.run(bytes.len(), move || Self::read(bytes, &memory)).await;
         read.unwrap_or_else(|| Self::failed(same))
     }
 
     /// The same for a message that goes into a pipe, as one line.
     pub(crate) async fn of_client_as_line(bytes: Counted, pool: &JobPool) -> Self {
         let (same, memory) = (bytes.clone(), pool.memory().clone());
-        let read = move || Self::read(bytes).into_line(&memory);
+        let read = move || Self::read(bytes, &memory).into_line(&memory);
         pool.run(same.len(), read).await.unwrap_or_else(|| Self::failed(same))
     }
 
     /// Reads `bytes` of a server: on a worker where they are many.
     pub(crate) async fn of_server(bytes: Counted, pool: &JobPool) -> Self {
-        if bytes.len() <= INLINE_BYTES {
+        if bytes.len() <= INLINE_BYTES && !is_batch(&bytes) {
             return Self::decode(bytes);
         }
         Self::of_client(bytes, pool).await
@@ -41,7 +52,7 @@ impl Received {
 
     /// The same for a message that goes into a pipe or an event stream, as one line.
     pub(crate) async fn of_server_as_line(bytes: Counted, pool: &JobPool) -> Self {
-        if bytes.len() <= INLINE_BYTES && !has_breaks(&bytes) {
+        if bytes.len() <= INLINE_BYTES && !is_batch(&bytes) && !has_breaks(&bytes) {
             return Self::decode(bytes);
         }
         Self::of_client_as_line(bytes, pool).await
@@ -55,9 +66,22 @@ impl Received {
         let line = memory.count_changed(&self.bytes, one_line);
         if line.len() != self.bytes.len() {
             // What is escaped moves what comes after it.
-            return Self::read(line);
+            return Self::read(line, memory);
         }
-        Self { parts: self.parts, ..Self::decode(line) }
+        Self { parts: self.parts, ..Self::decode(line) }.count_parts(memory)
+    }
+
+    /// Counts the memory of what was read of the bytes where that is much: of a batch, or of many members.
+    fn count_parts(mut self, memory: &MemoryLimit) -> Self {
+        let more = match &self.parts {
+            Some(Ok(parts)) => parts.memory(),
+            _ => 0,
+        };
+        if more > UNCOUNTED {
+            self.bytes = memory.count_beside(self.bytes, more);
+            self.text = Text::read(&self.bytes).ok();
+        }
+        self
     }
 
     /// Bytes that could not be read on a worker.
@@ -72,12 +96,12 @@ impl Received {
     }
 
     /// Reads `bytes` to the end.
-    pub(crate) fn read(bytes: Counted) -> Self {
+    pub(crate) fn read(bytes: Counted, memory: &MemoryLimit) -> Self {
         let mut received = Self::decode(bytes);
         if let (Some(text), None) = (&received.text, &received.parts) {
             received.parts = Some(Parts::read(text));
         }
-        received
+        received.count_parts(memory)
     }
 
     fn decode(bytes: Counted) -> Self {
@@ -125,15 +149,47 @@ impl Received {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::Received;
     use crate::memory::MemoryLimit;
+    use crate::runtime::pool::JobPool;
     use crate::testing::counted;
+
+    #[tokio::test]
+    async fn what_is_read_is_counted_beside_the_bytes() {
+        let pool = JobPool::new(Arc::new(MemoryLimit::default()));
+        let memory = pool.memory();
+        let params = format!("{{{}\"\":0}}", r#""":0,"#.repeat(999));
+        let meta = format!(r#"{{"_meta":{params}}}"#);
+        let request = |params: &str| format!(r#"{{"id":1,"method":"a","params":{params}}}"#);
+        let batch = format!("[{}{{}}]", "{},".repeat(999));
+        let marked = format!("\u{feff}{batch}");
+        for text in [request(&params), request(&meta), batch, marked] {
+            let bytes = || memory.count(text.clone());
+            // Whoever keeps the text keeps the count.
+            let kept = Received::of_client(bytes(), &pool).await.text.unwrap();
+            assert!(memory.used()[0] > text.len() + 32_000, "{text:.20}: {:?}", memory.used());
+            drop(kept);
+            assert_eq!(memory.used()[0], 0);
+            let line = text.replacen(',', ",\n", 1);
+            let line = Received::of_client_as_line(memory.count(line), &pool).await;
+            assert!(memory.used()[0] > text.len() + 32_000, "{text:.20}: {:?}", memory.used());
+            drop(line);
+            let of_server = Received::of_server(bytes(), &pool).await;
+            let is_counted = memory.used()[0] > text.len() + 32_000;
+            // A single message of a server is read when it is handled.
+            assert_eq!(is_counted, !text.starts_with('{'), "{text:.20}: {:?}", memory.used());
+            drop(of_server);
+        }
+    }
 
     #[test]
     fn a_message_becomes_one_line_and_what_is_none_stays() {
         let memory = MemoryLimit::default();
         let line = |text: &str| {
-            let mut received = Received::read(counted(text.to_owned())).into_line(&memory);
+            let received = Received::read(counted(text.to_owned()), &memory);
+            let mut received = received.into_line(&memory);
             let is_message = received.message().is_ok();
             (String::from_utf8(received.into_bytes().to_vec()).unwrap(), is_message)
         };

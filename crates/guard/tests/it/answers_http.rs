@@ -92,6 +92,24 @@ fn a_wrong_result_arrives_in_no_disguise() {
 }
 
 #[test]
+fn a_byte_order_mark_before_answers_is_in_no_batch_that_is_merged_from_them() {
+    let (mut http, _) = strict();
+    let call = r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"count"}}"#;
+    let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
+    let pong = r#"{"jsonrpc":"2.0","id":"p","result":{}}"#;
+    for body in [format!("\u{feff}[{pong}]"), format!("\u{feff}{pong}")] {
+        http.answer(&json(body.as_bytes(), ""));
+        http.client.send(&format!("[{call},{ping}]"));
+        http.asked();
+        let (_, got) = http.client.receive();
+        let answers: Vec<serde_json::Value> = serde_json::from_str(&got).unwrap();
+        assert_eq!(answers.len(), 2, "{got}");
+        assert!(answers.iter().any(|answer| answer["id"] == "p"), "{got}");
+        assert!(answers.iter().any(|answer| answer["error"].is_object()), "{got}");
+    }
+}
+
+#[test]
 fn what_is_no_message_passes() {
     let (mut http, said) = strict();
     let body = format!("id: 1\ndata: \n\ndata: ping\n\ndata: {GOOD}\n\n");
@@ -121,6 +139,34 @@ fn an_answer_on_another_stream_is_checked_or_left_out() {
     let said = said.lock().unwrap();
     let dropped = said.iter().filter(|text| text.contains("request \"p\", which is not pending"));
     assert_eq!(dropped.count(), 1, "{said:?}");
+}
+
+#[test]
+fn an_answer_that_only_some_can_read_reaches_no_other_stream_however_its_names_are_written() {
+    let (mut http, _) = strict();
+    let escaped = WRONG.replace("jsonrpc", "json\\u0072pc").replace("result", "res\\u0075lt");
+    let with = |member: &str| escaped.replacen('{', &format!("{{{member},"), 1);
+    let many = format!(r#""params":{{{}"":0}}"#, r#""":0,"#.repeat(10_000));
+    let broken = [
+        with(r#""res\u0075lt":{}"#),
+        with(r#""method":"a""#),
+        with(r#""x":NaN"#),
+        with(&many),
+        format!("[{escaped},1]"),
+    ];
+    let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
+    for (method, question) in [("GET", ""), ("POST", ping)] {
+        for broken in &broken {
+            let own = http.wait(CALL, &events(b": wait\n\n"));
+            http.client.head = POST.replace("POST", method);
+            let body = format!(": hello\n\ndata: {broken}\n\n");
+            let (_, _, got) = http.exchange(question, &events(body.as_bytes()));
+            assert!(got.contains("hello"), "{method} {broken:.200}: {got}");
+            assert!(!got.contains(r#"{"n":"wrong"}"#), "{method} {broken:.200}: {got:.500}");
+            drop(own);
+            POST.clone_into(&mut http.client.head);
+        }
+    }
 }
 
 #[test]

@@ -91,16 +91,26 @@ pub(crate) fn leaves(settings: &str, message: &str) -> bool {
     settings == "off" || !message.contains(r#""id":"nobody asked","result""#)
 }
 
+/// Whether a client of `revision` knows a result for what it says that it is.
+fn is_known(revision: &str, result: &str) -> bool {
+    let unknown = if revision == "2025-11-25" { "\"resultType\"" } else { "\"task\"" };
+    !result.contains(unknown)
+}
+
 /// Plays lists and calls that keep their contract on every kind of guard that `build` makes; `pass` carries a request
 /// and its answer.
 pub(crate) fn play_tools<G>(build: impl Fn(&str, &str) -> G, pass: impl Fn(&mut G, &str, &str)) {
     for name in SETTINGS {
-        for revision in ["2025-06-18", "2026-07-28"] {
+        for revision in ["2025-11-25", "2026-07-28"] {
             let mut guard = build(name, revision);
             let list = format!(r#"{{"id":0,"result":{{ "tools":{TOOLS},"ttlMs":5}},"x":0}}"#);
             pass(&mut guard, r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#, &list);
             for (n, call) in CALLS.iter().enumerate() {
                 for (m, result) in RESULTS.iter().enumerate() {
+                    // What the client takes for a final result breaks the schema of the first tool.
+                    if name == "strict" && n == 0 && !is_known(revision, result) {
+                        continue;
+                    }
                     let id = format!("\"{n} {m}\"");
                     pass(&mut guard, &call.replace("ID", &id), &result.replace("ID", &id));
                 }

@@ -1,4 +1,4 @@
-//! Results that a task delivers later are held to the contract of the call.
+//! Results that a task delivers later are held to the contract of the call, and so are those that a client takes for final.
 
 use serde_json::json;
 
@@ -6,6 +6,9 @@ use crate::contract::strict;
 use crate::pair::{Pair, result};
 
 const DAYS: &str = r#"[{"name":"days","inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":{"type":"string"}}}]"#;
+
+/// A result that asks for input.
+const INPUT: &str = r#"{"resultType":"input_required","requestState":"s","content":[]}"#;
 
 /// A guard that has carried a call, which `answer` made a task.
 fn with_task(revision: &str, answer: &str) -> Pair {
@@ -33,9 +36,9 @@ fn the_answer_to_tasks_result_is_judged_and_shaped() {
     assert_eq!(answer["result"]["structuredContent"], json!({ "result": ["m"] }));
 
     let wrong = result(2, r#"{"content":[],"structuredContent":[7]}"#);
-    for task in ["t", &long] {
+    for (task, answer) in [("t", &wrong), (&*long, &wrong), ("t", &result(2, INPUT))] {
         pair.passes(&ask(task));
-        assert_eq!(pair.tell(&wrong)["result"]["isError"], true);
+        assert_eq!(pair.tell(answer)["result"]["isError"], true, "{answer}");
     }
     // A task of which the guard knows nothing: under `enforce`, its result is withheld.
     pair.passes(&ask("other"));
@@ -55,20 +58,53 @@ fn the_result_inside_of_a_task_is_judged_and_shaped() {
     let told = |rest: &str| {
         format!(r#"{{"method":"notifications/tasks","params":{{"taskId":"t",{rest}}}}}"#)
     };
-    let messages = [asked(r#""status":"working", "ttlMs":1e3"#), asked(good), asked(bad)];
+    let unfinished = bad.replace(r#"{"content":[],"structuredContent":[7]}"#, INPUT);
+    let messages = [r#""status":"working", "ttlMs":1e3"#, good, bad, &unfinished].map(asked);
     // The same, told unasked.
-    for message in messages.into_iter().chain([told(good), told(bad)]) {
+    for message in messages.into_iter().chain([good, bad, &unfinished].map(told)) {
         if message.contains("\"id\"") {
             pair.passes(r#"{"id":2,"method":"tasks/get","params":{"taskId":"t"}}"#);
         }
-        if !message.contains("[7]") {
+        if !message.contains("[7]") && !message.contains(INPUT) {
             pair.comes(&message);
             continue;
         }
         pair.server.send(&message);
         let answer = pair.client.line();
         assert!(answer.contains("withheld") && !answer.contains("[7]"), "{answer}");
+        assert!(!answer.contains("input_required"), "{answer}");
         assert!(answer.contains(r#""status":"completed", "result":{"#), "{answer}");
         assert!(answer.contains(r#", "ttlMs":1e3"#), "{answer}");
+    }
+}
+
+#[test]
+fn a_result_is_judged_unless_the_revision_of_the_client_knows_that_it_is_not_final() {
+    let typed = r#"{"resultType":"task","taskId":"t","status":"working"}"#;
+    let task = r#"{"task":{"taskId":"t","status":"working"}}"#;
+    let others = [
+        r#"{"resultType":"Input_Required","requestState":"s","content":[]}"#,
+        r#"{"resultType":["task"],"taskId":"t","content":[]}"#,
+        r#"{"resultType":"input_required","content":[]}"#,
+        r#"{"resultType":"later","content":[]}"#,
+        r#"{"resulttype":"task","taskId":"t","content":[]}"#,
+    ];
+    let known: [(_, &[&str]); 4] = [
+        ("2024-11-05", &[]),
+        ("2025-06-18", &[]),
+        ("2025-11-25", &[task]),
+        ("2026-07-28", &[INPUT, typed]),
+    ];
+    for (revision, known) in known {
+        let mut pair = Pair::listed(strict(), revision, DAYS);
+        for answer in [INPUT, typed, task].into_iter().chain(others) {
+            pair.passes(r#"{"id":1,"method":"tools/call","params":{"name":"days"}}"#);
+            if known.contains(&answer) {
+                pair.comes(&result(1, answer));
+            } else {
+                let told = pair.tell(&result(1, answer));
+                assert_eq!(told["result"]["isError"], true, "{revision}: {answer} became {told}");
+            }
+        }
     }
 }

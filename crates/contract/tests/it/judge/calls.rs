@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolbond_contract::{Contract, Mode, Outcome};
+use toolbond_contract::{Contract, Interim, Mode, Outcome, ResultTerms, Revision};
 use toolbond_harness::embedded;
 use toolbond_schema::{Limits, Options};
 
@@ -23,8 +23,8 @@ fn call_embedded(case: &Value) -> Result<(), Failed> {
     call(&case)
 }
 
-/// A case has `input` or `output` (a schema), `arguments` or `result`, `mode` and perhaps `fuel`, and
-/// says what comes of it: `outcome`, `rules`, `pointers`, `text` (of the tool error, `null` where the
+/// A case has `input` or `output` (a schema), `arguments` or `result`, `mode` and perhaps `fuel` and the `revision` of
+/// the client, and says what comes of it: `outcome`, `rules`, `pointers`, `text` (of the tool error, `null` where the
 /// call goes on), `result_type` of the tool error, and a `secret` that must not be in it.
 fn call(case: &Value) -> Result<(), Failed> {
     let mut limits = Limits::default();
@@ -40,14 +40,18 @@ fn call(case: &Value) -> Result<(), Failed> {
     let contract = Contract::received_with(tool, &Options::default().limits(limits))
         .map_err(|error| error.to_string())?;
     let mode: Mode = case["mode"].as_str().unwrap_or("enforce").parse().expect("a mode");
+    let mut terms = ResultTerms::from(mode);
+    if let Some(revision) = case["revision"].as_str() {
+        terms = terms.interim(Interim::known_to(&Revision::from(revision)));
+    }
     let judged = match case.get("result") {
-        Some(result) => contract.judge_result(result, mode),
+        Some(result) => contract.judge_result(result, terms),
         None => contract.judge_arguments(case.get("arguments"), mode),
     };
     // Within fewer steps it says the same, or nothing.
     for fuel in [0, 100, u64::MAX] {
         let within = match case.get("result") {
-            Some(result) => contract.judge_result_within(result, mode, fuel),
+            Some(result) => contract.judge_result_within(result, terms, fuel),
             None => contract.judge_arguments_within(case.get("arguments"), mode, fuel),
         };
         match within {
