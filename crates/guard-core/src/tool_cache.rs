@@ -9,7 +9,6 @@ use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use serde_json::Value;
 use toolbond_contract::{Action, Contract, Finding, Form, JudgeOptions, judge_tools};
-use toolbond_schema::Schema;
 use toolbond_targets::View;
 
 use crate::audience::Audience;
