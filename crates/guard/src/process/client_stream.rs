@@ -65,14 +65,10 @@ impl ClientStream {
     }
 
     /// Makes the stream of requests one that the client may resume, if it is one.
-    pub(super) fn into_resumable(mut self) -> Result<(Resumable, Option<OwnHeaders>), Self> {
-        match self.stream.take() {
-            Some(stream) => {
-                let inflow = std::mem::take(&mut self.inflow);
-                Ok((Resumable::new(stream, inflow), self.headers.take()))
-            }
-            None => Err(self),
-        }
+    pub(super) fn take_resumable(&mut self) -> Option<(Resumable, Option<OwnHeaders>)> {
+        let stream = self.stream.take()?;
+        let inflow = std::mem::take(&mut self.inflow);
+        Some((Resumable::new(stream, inflow), self.headers.take()))
     }
 }
 

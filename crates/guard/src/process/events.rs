@@ -69,7 +69,6 @@ struct ResumableEvents {
     session: Arc<ProcessSession>,
     stream: StreamId,
     connection: Arc<Connection>,
-    _headers: Option<OwnHeaders>,
 }
 
 /// What a stream does next.
@@ -191,24 +190,28 @@ pub(super) fn respond(client: ClientStream) -> Response<Body> {
 }
 
 /// Sends a stream as events, and keeps it for its client if the connection breaks.
-pub(super) fn respond_resumable(client: ClientStream) -> Response<Body> {
-    let session = Arc::clone(&client.session);
-    match client.into_resumable() {
-        Ok((resumable, headers)) => send_resumable(session, resumable, headers),
-        Err(client) => respond(client),
+pub(super) fn respond_resumable(mut client: ClientStream) -> Response<Body> {
+    match client.take_resumable() {
+        Some((resumable, headers)) => {
+            send_resumable(Arc::clone(&client.session), resumable, headers)
+        }
+        None => respond(client),
     }
 }
 
+/// Sends the events of a stream; the headers of its requests are kept as long as it is sent.
 fn send_resumable(
     session: Arc<ProcessSession>,
     resumable: Resumable,
-    _headers: Option<OwnHeaders>,
+    headers: Option<OwnHeaders>,
 ) -> Response<Body> {
     let stream = resumable.stream;
     let connection = Arc::new(Mutex::new(Some(resumable)));
     session.connect_stream(stream, Arc::downgrade(&connection));
-    let events = ResumableEvents { session, stream, connection, _headers };
-    send(unfold(events, async |mut events| Some((events.next().await?, events))))
+    let events = ResumableEvents { session, stream, connection };
+    send(unfold((events, headers), async |(mut events, headers)| {
+        Some((events.next().await?, (events, headers)))
+    }))
 }
 
 /// The response with these events.

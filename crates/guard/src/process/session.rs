@@ -587,10 +587,10 @@ mod tests {
         let (session, _said) = session_within(SessionKind::Client, MemoryLimit::new(16 << 20));
         let answer = || Mail::new(session.memory().count(vec![b'a'; 300_000]), true);
         let suspend = || {
-            let client = ClientStream::open(&session, false, 2);
+            let mut client = ClientStream::open(&session, false, 2);
             client.inflow.mailbox.deliver(answer());
             let stream = client.stream.unwrap();
-            let Ok((resumable, _)) = client.into_resumable() else { panic!() };
+            let (resumable, _) = client.take_resumable().unwrap();
             session.suspend(resumable);
             stream
         };

@@ -96,8 +96,8 @@ fn a_byte_order_mark_before_answers_is_in_no_batch_that_is_merged_from_them() {
     let (mut http, _) = strict();
     let call = r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"count"}}"#;
     let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
-    let pong = r#"{"jsonrpc":"2.0","id":"p","result":{}}"#;
-    for body in [format!("\u{feff}[{pong}]"), format!("\u{feff}{pong}")] {
+    let answer_to_ping = r#"{"jsonrpc":"2.0","id":"p","result":{}}"#;
+    for body in [format!("\u{feff}[{answer_to_ping}]"), format!("\u{feff}{answer_to_ping}")] {
         http.answer(&json(body.as_bytes(), ""));
         http.client.send(&format!("[{call},{ping}]"));
         http.asked();

@@ -118,11 +118,13 @@ impl Client<()> {
 
 impl<S: Service<RoleClient>> Client<S> {
     /// Wraps `service`, an `rmcp` client that is connected: for programs with their own client handler.
+    #[must_use]
     pub fn new(service: RunningService<RoleClient, S>) -> Self {
         Self::with_options(service, ClientOptions::default())
     }
 
     /// [`Client::new`] with other options.
+    #[must_use]
     pub fn with_options(service: RunningService<RoleClient, S>, options: ClientOptions) -> Self {
         let subscription = OnceCell::new();
         Self { service, last_list: LastList::default(), options, subscription }

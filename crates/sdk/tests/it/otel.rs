@@ -38,11 +38,8 @@ async fn a_call_is_one_trace_from_the_program_of_the_client_to_the_code_of_the_t
 
     let outer = global::tracer("program").start("outer");
     let context = toolbond::opentelemetry::Context::current_with_span(outer);
-    let called: u8 = client
-        .call_result("count", json!({ "from": 3 }))
-        .with_context(context.clone())
-        .await
-        .unwrap();
+    let called: u8 =
+        client.call("count", json!({ "from": 3 })).with_context(context.clone()).await.unwrap();
     context.span().end();
     assert_eq!(called, 2);
     let spans = exporter.get_finished_spans().unwrap();

@@ -58,7 +58,7 @@ impl JsonSchema for Update {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        update().try_into().unwrap()
+        update().try_into().expect("an object")
     }
 }
 
@@ -126,7 +126,7 @@ impl Tasks {
 }
 
 fn input(name: &str) -> &'static Value {
-    let tool = Tasks::toolbox().tool(name).unwrap();
+    let tool = Tasks::toolbox().tool(name).expect("a tool");
     Box::leak(Box::new(json!(tool.input_schema)))
 }
 
