@@ -11,11 +11,9 @@ use super::bridge::Bridged;
 use super::endpoint::endpoint_of;
 use super::session::{Answered, RequestStream, Session};
 use super::{Next, Proxy, Repeatable};
-use crate::front::http::named_revision;
-use crate::http::body::read_body;
+use crate::front::http::{named_revision, read_request};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, BoxError, join, json, refuse, remove_hop_by_hop};
-use crate::memory::Sender;
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
 use toolbond_guard_core::caller::{Caller, check_session};
@@ -53,12 +51,9 @@ impl Proxy {
             return self.answer_without_body(parts, next).await;
         }
         let max = self.server.rules().settings.max_message;
-        if let Err(reason) = media(&parts.headers) {
-            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
-        }
-        let received = match read_body(body, Sender::Client, max, &self.pool).await {
+        let received = match read_request(&parts.headers, body, max, &self.pool).await {
             Ok(bytes) => Received::of_client(bytes, &self.pool).await,
-            Err(error) => return error.response(),
+            Err(response) => return *response,
         };
         let caller = Caller::new(&parts.headers, &parts.uri);
         if let Some(session) = endpoint.flatten() {
