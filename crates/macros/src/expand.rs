@@ -100,12 +100,12 @@ fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
     let unit = Type::Verbatim(quote!(()));
     let output = tool.output.as_ref().unwrap_or(&unit);
     let returns = quote!(#krate::__private::ReturnType::<#output>::new());
-    let schema = quote_spanned! { output.span()=> (&&(&#returns).success()).schema() };
+    let schema = quote_spanned! { output.span()=> (&&&(&#returns).success()).schema() };
     let krate = &respan(krate, output.span());
     let respond = quote_spanned! { output.span()=>
         let returns = #returns;
         match (&returns).split(value) {
-            ::core::result::Result::Ok(value) => (&&(&returns).success()).respond(value),
+            ::core::result::Result::Ok(value) => (&&&(&returns).success()).respond(value),
             ::core::result::Result::Err(error) => {
                 ::core::result::Result::Err(#krate::__private::tool_error(error))
             }
