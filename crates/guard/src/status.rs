@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::Serialize;
-use toolbond_contract::{CallCheck, Finding, Outcome, Revision, Side};
+use toolbond_contract::{Finding, Outcome, Revision, Side, judge::CallCheck};
 use toolbond_guard_core::environment::{Record, ToolStatus};
 
 use toolbond_guard_core::event::Event;
@@ -227,7 +227,7 @@ impl Snapshot {
 mod tests {
     use std::time::Duration;
 
-    use toolbond_contract::{CallCheck, Outcome, Revision, Side};
+    use toolbond_contract::{Outcome, Revision, Side, judge::CallCheck};
     use toolbond_guard_core::environment::{Record, ToolStatus};
     use toolbond_guard_core::learned::Learned;
 
