@@ -49,7 +49,7 @@ pub fn members<'a, const N: usize>(
 /// Fails with the reason where two readers may disagree.
 pub(crate) fn position(name: &str, names: &[&'static str]) -> Result<Option<usize>, String> {
     let plain = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
-    if let Some(index) = names.iter().position(|known| plain == Some(known)) {
+    if let Some(index) = names.iter().position(|known| plain == Some(*known)) {
         return Ok(Some(index));
     }
     // Readers differ on what half of a surrogate pair becomes.
