@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         self.value()?;
         self.space();
         if self.at < self.bytes.len() {
-            return Err(self.expected("the end of the text"));
+            return self.expected("the end of the text");
         }
         Ok(self.instance)
     }
@@ -81,7 +81,7 @@ impl<'a> Parser<'a> {
             Some(b't') => self.word(b"true", Node::TRUE),
             Some(b'f') => self.word(b"false", Node::FALSE),
             Some(b'n') => self.word(b"null", Node::NULL),
-            _ => Err(self.expected("a value")),
+            _ => self.expected("a value"),
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
                 match self.peek() {
                     Some(b',') => self.at += 1,
                     Some(b']') => break,
-                    _ => return Err(self.expected("`,` or `]`")),
+                    _ => return self.expected("`,` or `]`"),
                 }
             }
         }
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
                 match self.peek() {
                     Some(b',') => self.at += 1,
                     Some(b'}') => break,
-                    _ => return Err(self.expected("`,` or `}`")),
+                    _ => return self.expected("`,` or `}`"),
                 }
                 self.space();
             }
@@ -137,13 +137,13 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    fn expected(&self, expected: &'static str) -> Box<InstanceError> {
+    fn expected<T>(&self, expected: &'static str) -> Parsed<T> {
         self.error(InstanceErrorKind::Syntax { expected })
     }
 
     #[cold]
-    fn error(&self, kind: InstanceErrorKind) -> Box<InstanceError> {
-        Box::new(InstanceError { offset: self.at, kind })
+    fn error<T>(&self, kind: InstanceErrorKind) -> Parsed<T> {
+        Err(Box::new(InstanceError { offset: self.at, kind }))
     }
 
     /// The place of the next node. There are fewer nodes than bytes.
@@ -154,7 +154,7 @@ impl<'a> Parser<'a> {
     /// Starts an array or object, and returns its place.
     fn open(&mut self) -> Parsed<u32> {
         if self.depth == DEPTH {
-            return Err(self.error(InstanceErrorKind::Depth { limit: DEPTH }));
+            return self.error(InstanceErrorKind::Depth { limit: DEPTH });
         }
         self.depth += 1;
         self.instance.nesting = self.instance.nesting.max(self.depth);
@@ -176,14 +176,14 @@ impl<'a> Parser<'a> {
     #[inline]
     fn name(&mut self, object: &mut OpenObject) -> Parsed<()> {
         if self.peek() != Some(b'"') {
-            return Err(self.expected("a member name"));
+            return self.expected("a member name");
         }
         let place = self.place();
         self.string()?;
         self.check_name(place, object)?;
         self.space();
         if self.peek() != Some(b':') {
-            return Err(self.expected("`:`"));
+            return self.expected("`:`");
         }
         self.at += 1;
         Ok(())
@@ -210,7 +210,7 @@ impl<'a> Parser<'a> {
         let (name, mut other) = (self.instance.bytes(place), object + 1);
         while other < place {
             if self.instance.bytes(other) == name {
-                return Err(self.duplicate(place));
+                return self.duplicate(place);
             }
             other = self.instance.after(other + 1);
         }
@@ -225,14 +225,14 @@ impl<'a> Parser<'a> {
         let table = index.add(members).filter(|table| *table <= u32::MAX >> 4);
         let Some(table) = table else {
             let (found, limit) = (self.bytes.len(), u32::MAX as usize);
-            return Err(self.error(InstanceErrorKind::Length { found, limit }));
+            return self.error(InstanceErrorKind::Length { found, limit });
         };
         let mut name = place + 1;
         while name < end {
             let text = self.instance.string(name);
             let is_same = |other| self.instance.string(other) == text;
             if !index.insert(table, members, (hash_of(text), name), is_same) {
-                return Err(self.duplicate(name));
+                return self.duplicate(name);
             }
             name = self.instance.after(name + 1);
         }
@@ -242,14 +242,14 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    fn duplicate(&self, place: u32) -> Box<InstanceError> {
+    fn duplicate(&self, place: u32) -> Parsed<()> {
         let name = self.instance.string(place).chars().take(60).collect();
         self.error(InstanceErrorKind::Duplicate { name })
     }
 
     fn word(&mut self, word: &'static [u8], kind: u32) -> Parsed<()> {
         if !self.bytes[self.at..].starts_with(word) {
-            return Err(self.expected("a value"));
+            return self.expected("a value");
         }
         self.at += word.len();
         self.instance.nodes.push(Node::new(kind, 0, 0));
@@ -278,7 +278,7 @@ impl<'a> Parser<'a> {
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => {}
-                _ => return Err(self.expected("the rest of a string")),
+                _ => return self.expected("the rest of a string"),
             }
             self.instance.decoded.push_str(&self.instance.text[start..self.at]);
             let decoded = self.escape()?;
@@ -304,7 +304,7 @@ impl<'a> Parser<'a> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode(),
-            _ => return Err(self.expected("an escape")),
+            _ => return self.expected("an escape"),
         };
         self.at += 1;
         Ok(decoded)
@@ -315,18 +315,18 @@ impl<'a> Parser<'a> {
         let first = self.hex()?;
         let code = if (0xd800..0xdc00).contains(&first) {
             if self.bytes.get(self.at..self.at + 2) != Some(b"\\u") {
-                return Err(self.expected("the second half of a surrogate pair"));
+                return self.expected("the second half of a surrogate pair");
             }
             self.at += 1;
             let second = self.hex()?;
             if !(0xdc00..0xe000).contains(&second) {
-                return Err(self.expected("the second half of a surrogate pair"));
+                return self.expected("the second half of a surrogate pair");
             }
             0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)
         } else {
             first
         };
-        char::from_u32(code).ok_or_else(|| self.expected("the first half of a surrogate pair"))
+        char::from_u32(code).map_or_else(|| self.expected("the first half of a surrogate pair"), Ok)
     }
 
     /// Parses `uXXXX`.
@@ -335,7 +335,7 @@ impl<'a> Parser<'a> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
-            let Some(digit) = digit else { return Err(self.expected("a hexadecimal digit")) };
+            let Some(digit) = digit else { return self.expected("a hexadecimal digit") };
             code = code << 4 | digit;
             self.at += 1;
         }
@@ -380,7 +380,7 @@ impl<'a> Parser<'a> {
                     None => {
                         let float = self.instance.text[start..self.at].parse::<f64>().ok();
                         let float = float.filter(|float| float.is_finite());
-                        float.ok_or_else(|| self.error(InstanceErrorKind::NumberOutOfRange))?
+                        float.map_or_else(|| self.error(InstanceErrorKind::NumberOutOfRange), Ok)?
                     }
                 };
                 Node::number(Node::FLOAT, float.to_bits())
@@ -400,7 +400,7 @@ impl<'a> Parser<'a> {
                 .and_then(|digits| digits.checked_add(u64::from(digit - b'0')));
             self.at += 1;
         }
-        if self.at == start { Err(self.expected("a digit")) } else { Ok(digits) }
+        if self.at == start { self.expected("a digit") } else { Ok(digits) }
     }
 }
 
