@@ -156,7 +156,7 @@ impl ArgumentCheck<'_> {
         }
         let start = self.server.environment().now();
         let fuel = budget.fuel.unwrap_or(u64::MAX);
-        if Instance::memory(text) <= budget.memory
+        if budget.memory_beside(text).is_some()
             && let Ok(instance) = Instance::parse(text)
             && instance.is_object()
             && let Some(spent) = self.contract.input().schema().accepts(&instance, fuel)

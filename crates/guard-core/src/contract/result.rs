@@ -8,7 +8,6 @@ use toolbond_contract::{
     Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured,
     judge::CallCheck, results::Interim, rules::RESULT_SHAPE,
 };
-use toolbond_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget};
 use super::catalog::{HeldOutput, Tool};
@@ -61,10 +60,9 @@ impl ResultCheck<'_> {
         let own;
         let outline = match outline {
             Some(outline) => Some(outline),
-            None if Instance::memory(result) > budget.memory => None,
             None => {
-                let left = budget.memory.saturating_sub(Instance::memory(result));
-                own = Outline::read(result, left);
+                let left = budget.memory_beside(result);
+                own = left.and_then(|left| Outline::read(result, left));
                 own.as_ref()
             }
         };
