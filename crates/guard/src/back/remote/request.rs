@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use hyper::HeaderMap;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 use toolbond_contract::headers::{encode, param_headers};
 
+use crate::back::http::set_message_headers;
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::Driven;
 use crate::server::GuardedServer;
@@ -62,9 +63,7 @@ pub(super) fn headers_of(
     schema_of: SchemaOf<'_>,
 ) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let both = HeaderValue::from_static("application/json, text/event-stream");
-    headers.insert(ACCEPT, both);
+    set_message_headers(&mut headers);
     let Some(Request { id: Some(_), method, params }) = request else { return headers };
     let names_version = || params.object("_meta").get(meta::VERSION).is_some();
     if matches!(method.as_str(), "server/discover" | "subscriptions/listen") || names_version() {
