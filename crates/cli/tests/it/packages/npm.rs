@@ -1,0 +1,120 @@
+//! The npm packages.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use toolbond_harness::http::HttpServer;
+use toolbond_harness::process::Process;
+use toolbond_harness::wait::wait_until;
+
+use super::fresh::Fresh;
+use super::{VERSION, clients_talk_through, demo, npm_packages, registry};
+use crate::command::texts;
+
+/// A home folder, and a registry with the packages.
+struct Npm {
+    fresh: Fresh,
+    registry: HttpServer,
+    packages: PathBuf,
+}
+
+impl Npm {
+    fn new() -> Self {
+        let fresh = Fresh::new();
+        let packages = npm_packages(&fresh.folder);
+        Self { registry: registry::serve(&packages), fresh, packages }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.fresh.command(words);
+        command.env("npm_config_registry", format!("http://127.0.0.1:{}/", self.registry.port));
+        command.env("npm_config_audit", "false").env("npm_config_update_notifier", "false");
+        command
+    }
+
+    #[track_caller]
+    fn run(&self, words: &[&str]) -> String {
+        let (code, printed, said) = texts(self.command(words).output().unwrap());
+        assert_eq!(code, Some(0), "{words:?}: {printed}{said}");
+        printed
+    }
+
+    /// What `toolbond --version` of the installed package writes to standard error, which is no finding.
+    fn refusal(&self, words: &[&str]) -> String {
+        let (code, printed, said) = texts(self.command(words).output().unwrap());
+        assert_eq!((code, &*printed), (Some(2), ""), "{said}");
+        said
+    }
+}
+
+#[test]
+fn npx_runs_the_command() {
+    let npm = Npm::new();
+    let npx = ["npx", "--yes", "toolbond"];
+    assert_eq!(npm.run(&[&npx[..], &["demo"]].concat()), demo());
+    let named = format!("toolbond@{VERSION}");
+    let version = npm.run(&["npx", "--yes", &named, "--version"]);
+    assert_eq!(version, format!("toolbond {VERSION}\n"));
+
+    // Exit codes, standard input and output pass through.
+    npm.fresh.folder.write("broken.json", "{");
+    let refused = npm.refusal(&[&npx[..], &["lint", "broken.json"]].concat());
+    assert!(refused.starts_with("error: broken.json"), "{refused}");
+}
+
+#[test]
+fn packed_packages_can_be_installed_without_a_registry() {
+    let npm = Npm::new();
+    let packages = npm.packages.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let packages: Vec<_> =
+        packages.map(|path| path.into_os_string().into_string().unwrap()).collect();
+    let packages = packages.iter().map(String::as_str).filter(|path| path.ends_with(".tgz"));
+    npm.run(&["npm", "install", "--offline"].into_iter().chain(packages).collect::<Vec<_>>());
+    assert_eq!(npm.run(&["npx", "toolbond", "demo"]), demo());
+    assert_eq!(npm.registry.take().len(), 0);
+}
+
+#[test]
+fn clients_talk_to_a_server_through_the_npm_package() {
+    let npm = Npm::new();
+    npm.run(&["npm", "install", "toolbond"]);
+    clients_talk_through(&npm.fresh.folder.join("node_modules/.bin/toolbond"));
+}
+
+#[test]
+fn a_system_without_a_package_gets_one_clear_line() {
+    let npm = Npm::new();
+    npm.run(&["npm", "install", "toolbond", "--omit=optional"]);
+    let toolbond = npm.fresh.folder.join("node_modules/.bin/toolbond");
+    let said = npm.refusal(&[&toolbond, "demo"]);
+    assert!(said.starts_with("error: the package @toolbond/"), "{said}");
+    assert!(said.contains("is not installed") && said.lines().count() == 1, "{said}");
+
+    let other = "Object.defineProperty(process, 'arch', { value: 'riscv64' })";
+    npm.fresh.folder.write("other.cjs", other);
+    let said = npm.refusal(&["node", "--require", "./other.cjs", &toolbond, "demo"]);
+    assert!(said.starts_with("error: there is no package of toolbond for linux-riscv64"), "{said}");
+    assert!(said.contains("linux-x64, linux-arm64, darwin-x64") && said.lines().count() == 1);
+}
+
+#[test]
+fn a_signal_ends_the_guard_and_its_server() {
+    let npm = Npm::new();
+    npm.run(&["npm", "install", "toolbond"]);
+    let toolbond = npm.fresh.folder.join("node_modules/.bin/toolbond");
+    for signal in ["-TERM", "-INT"] {
+        let server = [toolbond.as_str(), "demo", "--stdio"];
+        let guard = ["guard", "--results-file", "none", "--listen", "127.0.0.1:0", "--"];
+        let words = [&[toolbond.as_str()][..], &guard, &server].concat();
+        let mut command = npm.command(&words);
+        command.stdin(Stdio::piped());
+        let (mut starter, _) = Process::listening(command);
+        let children = starter.children("guard");
+        assert_eq!(children.len(), 1, "the program, below the starter");
+        starter.signal(signal);
+        starter.wait();
+        let is_gone = || !fs::exists(format!("/proc/{}", children[0])).unwrap();
+        wait_until("the end of the guard", is_gone);
+    }
+}
