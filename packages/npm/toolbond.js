@@ -3,6 +3,7 @@
 
 const { spawn } = require('node:child_process');
 const { constants } = require('node:os');
+const { isatty } = require('node:tty');
 const { optionalDependencies: packages, version } = require('./package.json');
 
 /** Like every failure of the command that is no finding. */
@@ -40,7 +41,8 @@ function program() {
 const child = spawn(program(), process.argv.slice(2), { stdio: 'inherit', windowsHide: true });
 child.on('error', (error) => fail(`cannot run ${child.spawnfile}: ${error.message}`));
 
-const isOnTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+// `process.stdin` must not be touched: Node would make it non-blocking, for the program too.
+const isOnTerminal = [0, 1, 2].some(isatty);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     // A terminal sends SIGINT to both. For the guard, a second one means to wait for nothing.

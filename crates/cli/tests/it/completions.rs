@@ -90,7 +90,8 @@ fn manual_pages_are_valid() {
     for page in fs::read_dir(&place).unwrap() {
         let page = page.unwrap().path();
         let mut groff = Command::new("groff");
-        let output = groff.args(["-man", "-Tutf8", "-ww", "-z"]).arg(&page).output().unwrap();
+        let output =
+            groff.args(["-Kutf8", "-man", "-Tutf8", "-ww", "-z"]).arg(&page).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{}", page.display());
     }
 }

@@ -31,7 +31,7 @@ impl Runner {
     /// Runs all steps with these inputs: the exit code of the last one, what all print, and the outcome.
     fn run(&self, inputs: &[(&str, &str)]) -> (i32, String, String) {
         let (mut code, mut log) = (0, String::new());
-        for name in ["output", "path"] {
+        for name in ["added_output", "added_path"] {
             self.fresh.folder.write(name, "");
         }
         for step in self.action["runs"]["steps"].as_array().unwrap() {
@@ -41,7 +41,7 @@ impl Runner {
                 break;
             }
         }
-        let output = fs::read_to_string(self.fresh.folder.join("output")).unwrap();
+        let output = fs::read_to_string(self.fresh.folder.join("added_output")).unwrap();
         let outcome = output.trim().strip_prefix("outcome=").unwrap_or("failed");
         (code, log, outcome.to_owned())
     }
@@ -51,13 +51,13 @@ impl Runner {
         let script = self.fresh.folder.write("script.sh", step["run"].as_str().unwrap());
         let shell = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", &script];
         let mut command = self.fresh.command(&shell);
-        let added = fs::read_to_string(self.fresh.folder.join("path")).unwrap();
+        let added = fs::read_to_string(self.fresh.folder.join("added_path")).unwrap();
         let old = command.get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap();
         let path = format!("{}:{}", added.trim().replace('\n', ":"), old.to_str().unwrap());
         command.env("PATH", path.trim_start_matches(':'));
         command.env("RUNNER_TEMP", self.fresh.folder.join("temp"));
-        command.env("GITHUB_OUTPUT", self.fresh.folder.join("output"));
-        command.env("GITHUB_PATH", self.fresh.folder.join("path"));
+        command.env("GITHUB_OUTPUT", self.fresh.folder.join("added_output"));
+        command.env("GITHUB_PATH", self.fresh.folder.join("added_path"));
         command.env("npm_config_registry", format!("http://127.0.0.1:{}/", self.registry.port));
         for (name, value) in step["env"].as_object().unwrap() {
             command.env(name, self.evaluate(value.as_str().unwrap(), inputs));

@@ -49,7 +49,7 @@ impl Npm {
 }
 
 #[test]
-fn npx_runs_the_command() {
+fn npx_runs_the_command_and_npm_installs_it() {
     let npm = Npm::new();
     let npx = ["npx", "--yes", "toolbond"];
     assert_eq!(npm.run(&[&npx[..], &["demo"]].concat()), demo());
@@ -61,11 +61,12 @@ fn npx_runs_the_command() {
     npm.fresh.folder.write("broken.json", "{");
     let refused = npm.refusal(&[&npx[..], &["lint", "broken.json"]].concat());
     assert!(refused.starts_with("error: broken.json"), "{refused}");
+
+    installs_without_a_registry(&npm);
 }
 
-#[test]
-fn packed_packages_can_be_installed_without_a_registry() {
-    let npm = Npm::new();
+fn installs_without_a_registry(npm: &Npm) {
+    npm.registry.take();
     let packages = npm.packages.read_dir().unwrap().map(|entry| entry.unwrap().path());
     let packages: Vec<_> =
         packages.map(|path| path.into_os_string().into_string().unwrap()).collect();
@@ -76,15 +77,17 @@ fn packed_packages_can_be_installed_without_a_registry() {
 }
 
 #[test]
-fn clients_talk_to_a_server_through_the_npm_package() {
+fn an_installed_package_serves_clients_and_ends_with_its_guard() {
     let npm = Npm::new();
     npm.run(&["npm", "install", "toolbond"]);
-    clients_talk_through(&npm.fresh.folder.join("node_modules/.bin/toolbond"));
+    let toolbond = npm.fresh.folder.join("node_modules/.bin/toolbond");
+    clients_talk_through(&toolbond);
+    signals_end_the_guard(&npm, &toolbond);
+    fs::remove_dir_all(npm.fresh.folder.join("node_modules")).unwrap();
+    a_system_without_a_package_gets_one_clear_line(&npm);
 }
 
-#[test]
-fn a_system_without_a_package_gets_one_clear_line() {
-    let npm = Npm::new();
+fn a_system_without_a_package_gets_one_clear_line(npm: &Npm) {
     npm.run(&["npm", "install", "toolbond", "--omit=optional"]);
     let toolbond = npm.fresh.folder.join("node_modules/.bin/toolbond");
     let said = npm.refusal(&[&toolbond, "demo"]);
@@ -98,15 +101,11 @@ fn a_system_without_a_package_gets_one_clear_line() {
     assert!(said.contains("linux-x64, linux-arm64, darwin-x64") && said.lines().count() == 1);
 }
 
-#[test]
-fn a_signal_ends_the_guard_and_its_server() {
-    let npm = Npm::new();
-    npm.run(&["npm", "install", "toolbond"]);
-    let toolbond = npm.fresh.folder.join("node_modules/.bin/toolbond");
+fn signals_end_the_guard(npm: &Npm, toolbond: &str) {
     for signal in ["-TERM", "-INT"] {
-        let server = [toolbond.as_str(), "demo", "--stdio"];
+        let server = [toolbond, "demo", "--stdio"];
         let guard = ["guard", "--results-file", "none", "--listen", "127.0.0.1:0", "--"];
-        let words = [&[toolbond.as_str()][..], &guard, &server].concat();
+        let words = [&[toolbond][..], &guard, &server].concat();
         let mut command = npm.command(&words);
         command.stdin(Stdio::piped());
         let (mut starter, _) = Process::listening(command);
