@@ -35,7 +35,7 @@ pub(super) fn write(program: &Path, work: &Path) -> anyhow::Result<PathBuf> {
 /// Copies what every package has: what it is, and its licence.
 pub(super) fn copy_documents(to: &Path) -> anyhow::Result<()> {
     let root = workspace::root();
-    for file in ["packages/README.md", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT"] {
+    for file in ["packages/python/README.md", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT"] {
         let file = root.join(file);
         fs::copy(&file, to.join(file.file_name().unwrap_or_default()))
             .with_context(|| file.display().to_string())?;

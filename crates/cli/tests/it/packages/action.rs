@@ -89,7 +89,7 @@ fn the_action_tells_findings_from_failures() {
     let runner = Runner::new();
     let folder = &runner.fresh.folder;
     fs::create_dir(folder.path().join("my tools")).unwrap();
-    let fine = r#"[{ "name": "now", "description": "Says the time.", "inputSchema": { "type": "object" } }]"#;
+    let fine = r#"[{ "name": "now", "description": "Says the time.", "inputSchema": { "type": "object", "properties": {} } }]"#;
     folder.write("my tools/a b.json", fine);
     folder.write("my tools/bad.json", fine.replace("\"object\"", "\"array\""));
     folder.write("my tools/broken.json", "[{");

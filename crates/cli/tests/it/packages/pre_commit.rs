@@ -9,8 +9,7 @@ use super::built;
 use super::fresh::Fresh;
 use crate::command::texts;
 
-const FINE: &str =
-    r#"[{ "name": "now", "description": "Says the time.", "inputSchema": { "type": "object" } }]"#;
+const FINE: &str = r#"[{ "name": "now", "description": "Says the time.", "inputSchema": { "type": "object", "properties": {} } }]"#;
 
 #[test]
 #[ignore = "long matrix: needs the packages of `cargo xtask dist`"]
