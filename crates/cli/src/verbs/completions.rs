@@ -2,10 +2,9 @@
 
 use std::io::Write as _;
 
-use clap::CommandFactory as _;
+use clap::Command;
 use clap_complete::{Shell, generate};
 
-use super::Toolbond;
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -25,10 +24,11 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+    /// `command` is all of `toolbond`.
+    pub(crate) fn run(self, mut command: Command) -> anyhow::Result<Exit> {
         // `generate` panics where it cannot write, as to a closed pipe.
         let mut script = Vec::new();
-        generate(self.shell, &mut Toolbond::command(), "toolbond", &mut script);
+        generate(self.shell, &mut command, "toolbond", &mut script);
         anstream::stdout().write_all(&script)?;
         Ok(Exit::Clean)
     }

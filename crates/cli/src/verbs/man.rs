@@ -4,9 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::CommandFactory as _;
+use clap::Command;
 
-use super::Toolbond;
 use crate::exit::Exit;
 
 /// Write manual pages into a folder: toolbond.1 and one page for each verb.
@@ -18,10 +17,11 @@ pub(crate) struct Man {
 }
 
 impl Man {
-    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+    /// `command` is all of `toolbond`.
+    pub(crate) fn run(self, command: Command) -> anyhow::Result<Exit> {
         let folder = &self.folder;
         fs::create_dir_all(folder)
-            .and_then(|()| clap_mangen::generate_to(Toolbond::command(), folder))
+            .and_then(|()| clap_mangen::generate_to(command, folder))
             .with_context(|| format!("cannot write manual pages into {}", folder.display()))?;
         Ok(Exit::Clean)
     }

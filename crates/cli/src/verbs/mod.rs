@@ -16,7 +16,7 @@ mod project;
 mod targets;
 mod view;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::Exit;
 
@@ -67,8 +67,8 @@ impl Toolbond {
             Verb::Bundle(bundle) => bundle.run(),
             Verb::Bowtie(bowtie) => bowtie.run(),
             Verb::Demo(demo) => demo.run(),
-            Verb::Completions(completions) => completions.run(),
-            Verb::Man(man) => man.run(),
+            Verb::Completions(completions) => completions.run(Self::command()),
+            Verb::Man(man) => man.run(Self::command()),
         }
     }
 }
