@@ -21,7 +21,7 @@ fn verbs() -> BTreeSet<String> {
 fn bash(words: &[&str]) -> BTreeSet<String> {
     let (_, script, _) = texts(toolbond(&["completions", "bash"]).output().unwrap());
     let (last, position) = (words[words.len() - 1], words.len() - 1);
-    let line = words.iter().map(|word| format!("'{word}' ")).collect::<String>();
+    let line = format!("'{}'", words.join("' '"));
     let ask = format!(
         "{script}\nCOMP_WORDS=({line})\nCOMP_CWORD={position}\n_toolbond toolbond '{last}' '{}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
         words[position - 1]

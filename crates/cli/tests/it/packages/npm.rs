@@ -67,10 +67,11 @@ fn npx_runs_the_command_and_npm_installs_it() {
 
 fn installs_without_a_registry(npm: &Npm) {
     npm.registry.take();
-    let packages = npm.packages.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let files = npm.packages.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let packages = files.filter(|path| path.extension().is_some_and(|it| it == "tgz"));
     let packages: Vec<_> =
         packages.map(|path| path.into_os_string().into_string().unwrap()).collect();
-    let packages = packages.iter().map(String::as_str).filter(|path| path.ends_with(".tgz"));
+    let packages = packages.iter().map(String::as_str);
     npm.run(&["npm", "install", "--offline"].into_iter().chain(packages).collect::<Vec<_>>());
     assert_eq!(npm.run(&["npx", "toolbond", "demo"]), demo());
     assert_eq!(npm.registry.take().len(), 0);
