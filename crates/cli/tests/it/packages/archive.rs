@@ -63,7 +63,7 @@ fn the_program_runs_on_the_glibc_of_2012() {
         let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
         digits.parse::<u32>().ok()
     });
-    assert_eq!(minors.max(), Some(17));
+    assert!(minors.max().is_some_and(|minor| minor <= 17));
 }
 
 #[test]
