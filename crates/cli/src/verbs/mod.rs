@@ -3,6 +3,7 @@
 mod bowtie;
 mod bundle;
 mod check;
+mod completions;
 mod convert;
 mod demo;
 mod explain;
@@ -10,11 +11,12 @@ mod ext_proc;
 mod guard;
 mod lift;
 mod lint;
+mod man;
 mod project;
 mod targets;
 mod view;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::Exit;
 
@@ -44,6 +46,8 @@ enum Verb {
     Bundle(bundle::Bundle),
     Bowtie(bowtie::Bowtie),
     Demo(demo::Demo),
+    Completions(completions::Completions),
+    Man(man::Man),
 }
 
 impl Toolbond {
@@ -63,6 +67,8 @@ impl Toolbond {
             Verb::Bundle(bundle) => bundle.run(),
             Verb::Bowtie(bowtie) => bowtie.run(),
             Verb::Demo(demo) => demo.run(),
+            Verb::Completions(completions) => completions.run(Self::command()),
+            Verb::Man(man) => man.run(Self::command()),
         }
     }
 }

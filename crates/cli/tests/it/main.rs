@@ -24,6 +24,8 @@ mod bypass_results;
 mod bypass_targets;
 mod clients;
 mod command;
+#[cfg(unix)]
+mod completions;
 mod demo;
 mod dependencies;
 mod dialects;
@@ -92,6 +94,8 @@ mod lint_screens;
 mod lint_writes;
 #[cfg(unix)]
 mod messages;
+#[cfg(target_os = "linux")]
+mod packages;
 mod pairs;
 #[cfg(unix)]
 mod published;
