@@ -6,6 +6,7 @@ mod diff;
 mod excerpt;
 mod exit;
 mod format;
+mod header;
 mod input;
 mod layout;
 mod lint;

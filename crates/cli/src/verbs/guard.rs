@@ -15,12 +15,13 @@ use toolbond_guard::http::{Client, Hosts};
 use toolbond_guard::{
     Backend, Deployment, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
     Processes, Proxy, ResultsFile, ResultsPlace, Router, Routes, ServerDigest, Settings,
-    StatusPage, stdio,
+    StatusPage, stdio::{self, Upstream},
 };
 use toolbond_listen::shutdown_signal_then_exit;
 
 use crate::address::parse_address;
 use crate::exit::Exit;
+use crate::header::HeaderTemplate;
 use crate::log::{Log, LogFormat};
 use crate::observability::Observability;
 use crate::watchdog::start_watchdog;
@@ -29,6 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolbond guard -- npx -y @modelcontextprotocol/server-everything
   toolbond guard --tools repair --results enforce -- python my_server.py
+  toolbond guard --upstream https://tools.example/mcp --header 'Authorization: Bearer $TOKEN'
   toolbond guard --listen 127.0.0.1:8080 --upstream https://tools.example/mcp
   toolbond guard --listen 127.0.0.1:8080 -- python my_server.py
   toolbond guard --config toolbond.toml --status 127.0.0.1:9090
@@ -60,9 +62,21 @@ pub(crate) struct Guard {
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// Guard the Streamable HTTP server at this URL instead of a command
-    #[arg(long, value_name = "URL", requires = "listen", conflicts_with = "command")]
+    /// Guard the Streamable HTTP server at this URL instead of a command: for clients on HTTP with `--listen`, else for one
+    /// client on standard input and output
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
     upstream: Option<String>,
+
+    /// Send this header to the server at URL; may be repeated. `$NAME` and `${NAME}` are the values of environment variables,
+    /// so that no secret stands in the command line: `--header 'Authorization: Bearer $TOKEN'`
+    #[arg(
+        long = "header",
+        value_name = "NAME: VALUE",
+        requires = "upstream",
+        conflicts_with = "listen",
+        value_parser = HeaderTemplate::parse
+    )]
+    headers: Vec<HeaderTemplate>,
 
     /// Listen for HTTP clients on this address; they use the path of the URL
     #[arg(long, value_name = "ADDR", value_parser = parse_address)]
@@ -151,7 +165,7 @@ impl Guard {
             let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
             if self.config.is_none() && !path.exists() {
                 anyhow::bail!(
-                    "expected `-- COMMAND`, `--upstream URL` or `--config FILE`, and there is no {} here",
+                    "expected a COMMAND, `--upstream URL` or `--config FILE`, and there is no {} here",
                     config::FILE
                 );
             }
@@ -168,6 +182,7 @@ impl Guard {
             (Some(url), Some(listen)) => {
                 self.guard_upstream(url, listen, &observability, &remember)
             }
+            (Some(url), None) => self.guard_upstream_on_stdio(url, &observability, &remember),
             (_, Some(listen)) => self.guard_command(listen, &observability, &remember),
             _ => self.guard_stdio(&observability, &remember),
         };
@@ -283,14 +298,38 @@ impl Guard {
         remember: Remember<'_>,
     ) -> anyhow::Result<Exit> {
         let client = Client::new(self.ca_file.as_deref())?;
-        // The query may hold a key.
-        let shown = url.split('?').next().unwrap_or_default();
+        let shown = without_query(url);
         let memory = self.memory();
         let server = self.server(shown, &memory, observability)?;
         remember(&server, ServerDigest::of_url(url));
         let proxy = Proxy::new(url, client, server, Arc::clone(&memory))?;
         let what = format!("{} for {shown}", proxy.path());
         self.serve_one(Backend::Proxy(Arc::new(proxy)), memory, listen, &what, &observability.log)
+    }
+
+    /// Guards a server on HTTP for a client on standard input and output.
+    fn guard_upstream_on_stdio(
+        &self,
+        url: &str,
+        observability: &Observability,
+        remember: Remember<'_>,
+    ) -> anyhow::Result<Exit> {
+        let client = Client::new(self.ca_file.as_deref())?;
+        let headers = self.headers.iter().map(HeaderTemplate::fill).collect::<Result<_, _>>()?;
+        let memory = self.memory();
+        let server = self.server(without_query(url), &memory, observability)?;
+        remember(&server, ServerDigest::of_url(url));
+        let upstream =
+            Upstream::new(url, headers, client, Arc::clone(&server), Arc::clone(&memory))?;
+        let runtime = runtime()?;
+        let ended = runtime.block_on(async {
+            let page = StatusPage::new(vec![server], self.hosts(), memory);
+            serve_status(self.status, Arc::new(page), &observability.log)?;
+            anyhow::Ok(upstream.serve(stdio::standard()).await?)
+        });
+        // The thread that reads standard input only ends with the input.
+        runtime.shutdown_background();
+        ended.map(|()| Exit::Clean)
     }
 
     /// How to start the server.
@@ -434,6 +473,11 @@ pub(super) fn serve_status(
     log.info(None, format!("status on http://{address}/"));
     tokio::spawn(page.serve(listener));
     Ok(())
+}
+
+/// The URL without its query, which may hold a key.
+fn without_query(url: &str) -> &str {
+    url.split('?').next().unwrap_or_default()
 }
 
 /// Programs that run others.

@@ -1,4 +1,4 @@
-//! A connection to a server on Streamable HTTP, for clients that are of another era.
+//! A connection to a server on Streamable HTTP.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,12 +7,12 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as IncomingBody;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, USER_AGENT, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Response, StatusCode};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore, mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::headers::{Head, RemoteHeaders};
 use super::refusal::HttpRefusal;
-use super::request::{Request, headers_of};
+use super::request::{Request, ToServer, headers_of};
 use super::server::Remote;
 use super::tools::{KnownTools, Learned};
 use crate::http::body::{BodyError, read_body};
@@ -44,6 +44,9 @@ const MAX_TRIES: usize = 5;
 /// How long the server may take to answer `ping` before an answer goes on.
 const PING: Duration = Duration::from_secs(1);
 
+/// The most requests of a client on a pipe that are open at its server.
+const MAX_OPEN: usize = 256;
+
 /// Who sends a request that several clients may share.
 const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
 
@@ -54,6 +57,11 @@ pub(super) struct Connection {
     pub(super) known: Mutex<Known>,
     /// Why the connection has ended.
     pub(super) ended: watch::Sender<Option<String>>,
+    /// Whether the server has not accepted the last message that is sent in order.
+    pub(super) is_busy: watch::Sender<bool>,
+    /// Leave for a request of a client on a pipe to be open at the server.
+    open: Semaphore,
+    pub(super) reopening: AsyncMutex<()>,
     to_guard: mpsc::Sender<Received>,
 }
 
@@ -67,6 +75,8 @@ pub(super) struct Known {
     tools: KnownTools,
     /// The request that opens the session of a modern client at a legacy server.
     pub(super) opening: Option<Id>,
+    /// The `initialize` that opened the session of a client on a pipe.
+    pub(super) initialize: Option<ToServer>,
     /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
     pub(super) is_logging: bool,
     is_listening: bool,
@@ -78,13 +88,22 @@ impl Connection {
         headers: Arc<RemoteHeaders>,
         to_guard: mpsc::Sender<Received>,
     ) -> Self {
-        let (known, ended) = (Mutex::default(), watch::Sender::new(None));
-        Self { remote, headers, known, ended, to_guard }
+        let (known, reopening) = (Mutex::default(), AsyncMutex::default());
+        let (ended, is_busy) = (watch::Sender::new(None), watch::Sender::new(false));
+        let open = Semaphore::new(MAX_OPEN);
+        Self { remote, headers, known, ended, is_busy, open, reopening, to_guard }
     }
 
     /// Sends a request to the server, and its answer to the guard.
     pub(super) async fn request(&self, id: &Id, request: Option<&Request>, text: Pieces) {
-        match self.ask(id, request, text).await {
+        let asked = if self.headers.is_on_pipe {
+            // It is never closed.
+            let _open = self.open.acquire().await;
+            self.ask_on_pipe(id, request, text).await
+        } else {
+            self.ask(id, request, text).await
+        };
+        match asked {
             Ok(()) => {}
             Err(NoAnswer::SessionEnded) => self.end_with_session(),
             Err(NoAnswer::Unreached(reason)) if self.is_opening(id) => self.end(reason),
@@ -101,7 +120,12 @@ impl Connection {
         }
     }
 
-    async fn ask(&self, id: &Id, request: Option<&Request>, text: Pieces) -> Result<(), NoAnswer> {
+    pub(super) async fn ask(
+        &self,
+        id: &Id,
+        request: Option<&Request>,
+        text: Pieces,
+    ) -> Result<(), NoAnswer> {
         let has_session = lock(&self.known).session.is_some();
         let response = self.post(request, text).await.map_err(NoAnswer::Unreached)?;
         let status = response.status();
@@ -142,7 +166,7 @@ impl Connection {
     }
 
     /// Ends the connection, whose session the server does not know any more.
-    fn end_with_session(&self) {
+    pub(super) fn end_with_session(&self) {
         lock(&self.known).session = None;
         let reason = "the server has ended the session; the next request opens a new one";
         self.end(reason.to_owned());
@@ -162,9 +186,14 @@ impl Connection {
         let mut place = Place::default();
         let mut is_offered = false;
         loop {
+            let session = lock(&self.known).session.clone();
             match self.resume(&mut place, None).await {
                 Ok(Resumed::Never(StatusCode::NOT_FOUND)) if is_offered => {
-                    return self.end_with_session();
+                    if !self.headers.is_on_pipe || self.reopen(session).await.is_err() {
+                        return self.end_with_session();
+                    }
+                    place = Place::default();
+                    continue;
                 }
                 Ok(Resumed::Never(_)) => return,
                 Ok(Resumed::Read(_)) => is_offered = true,
@@ -392,7 +421,7 @@ enum Resumed {
 }
 
 /// Why a request has no answer.
-enum NoAnswer {
+pub(super) enum NoAnswer {
     /// The server does not know the session.
     SessionEnded,
     /// The request may not have reached the server.
@@ -404,7 +433,7 @@ enum NoAnswer {
 }
 
 impl NoAnswer {
-    fn internal(reason: &str) -> Self {
+    pub(super) fn internal(reason: &str) -> Self {
         Self::Error(error_object(code::INTERNAL, reason, None))
     }
 }

@@ -1,8 +1,9 @@
-//! Connections to servers on Streamable HTTP, for clients that are of another era.
+//! Connections to servers on Streamable HTTP, for clients that are of another era or on a pipe.
 
 mod connection;
 pub(crate) mod headers;
 pub(crate) mod refusal;
+mod reopen;
 mod request;
 mod server;
 mod session;

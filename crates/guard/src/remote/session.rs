@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ahash::AHashMap;
 use hyper::{HeaderMap, Method};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet, yield_now};
 use tokio::time::timeout;
 
@@ -66,6 +66,11 @@ impl RemoteSession {
         }
     }
 
+    /// Whether the server has not accepted the last message that is sent in order.
+    pub(crate) fn busy(&self) -> watch::Receiver<bool> {
+        self.connection.is_busy.subscribe()
+    }
+
     /// Why the connection has ended, if it has.
     pub(crate) fn why_ended(&self) -> Option<String> {
         self.connection.ended.borrow().clone()
@@ -87,7 +92,10 @@ impl RemoteSession {
 async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiver<ToServer>) {
     let mut running = JoinSet::<Option<Id>>::new();
     let mut requests = AHashMap::<Id, AbortHandle>::new();
-    while let Some(ToServer { request, text }) = from_guard.recv().await {
+    loop {
+        connection.is_busy.send_replace(false);
+        let Some(ToServer { request, text }) = from_guard.recv().await else { return };
+        connection.is_busy.send_replace(true);
         while let Some(ended) = running.try_join_next() {
             if let Ok(Some(id)) = ended {
                 requests.remove(&id);
@@ -96,7 +104,9 @@ async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiv
         let method = request.as_ref().map_or("", |request| &request.method);
         if let Some(id) = request.as_ref().and_then(|request| request.id.clone()) {
             // The session of a legacy client ends with an error anyway.
-            if method == "initialize" && connection.headers.is_fixed {
+            if method == "initialize" && connection.headers.is_on_pipe {
+                connection.keep_initialize(request.as_ref(), &text);
+            } else if method == "initialize" && connection.headers.is_fixed {
                 lock(&connection.known).opening = Some(id.clone());
             }
             if method == "logging/setLevel" {

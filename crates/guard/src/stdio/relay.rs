@@ -40,13 +40,13 @@ pub enum End {
 }
 
 /// How long a server may take for the last answers after the client closed its side.
-const LAST_ANSWERS: Duration = Duration::from_secs(600);
+pub(super) const LAST_ANSWERS: Duration = Duration::from_secs(600);
 
 /// How long a server may take to end after it closed its output.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// How long a server may take to end by itself after that, and a client to read its last answers.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// How long the output of a server that has ended may stay silent: a child of it may keep it open.
 const SILENCE: Duration = Duration::from_millis(300);
@@ -175,10 +175,7 @@ impl Relay {
         drive(self, |it, _| it.on_client_end());
         self.stop_sending();
         if !wait_until(self, LAST_ANSWERS, Conversation::is_idle).await {
-            let seconds = LAST_ANSWERS.as_secs();
-            let reason = format!(
-                "the server did not answer within {seconds} seconds after the client closed its input"
-            );
+            let reason = late();
             self.server.report(Event::warning(format!("server: {reason}")));
             drive(self, |it, _| it.on_server_gone(&reason));
         }
@@ -241,6 +238,12 @@ impl Relay {
             self.to_server.close();
         }
     }
+}
+
+/// What is said of a server that does not answer a client that has closed its side.
+pub(super) fn late() -> String {
+    let seconds = LAST_ANSWERS.as_secs();
+    format!("the server did not answer within {seconds} seconds after the client closed its input")
 }
 
 /// Carries lines between a client and a server until one of them is gone.
