@@ -44,8 +44,8 @@ impl HeaderTemplate {
             }
         }
         let value: Result<HeaderValue, _> = value.parse();
-        let mut value =
-            value.map_err(|_| anyhow::anyhow!("--header {name}: its value has invalid characters"))?;
+        let mut value = value
+            .map_err(|_| anyhow::anyhow!("--header {name}: its value has invalid characters"))?;
         value.set_sensitive(true);
         Ok((name.clone(), value))
     }
@@ -110,7 +110,9 @@ mod tests {
         for wrong in ["name", "a b: c", ": c"] {
             assert!(HeaderTemplate::parse(wrong).is_err(), "{wrong}");
         }
-        assert!(HeaderTemplate::parse("x-key: $TOOLBOND_NO_SUCH_VARIABLE").unwrap().fill().is_err());
+        assert!(
+            HeaderTemplate::parse("x-key: $TOOLBOND_NO_SUCH_VARIABLE").unwrap().fill().is_err()
+        );
         let (name, value) = HeaderTemplate::parse("X-Key: a:b").unwrap().fill().unwrap();
         assert_eq!((name.as_str(), value.to_str().unwrap()), ("x-key", "a:b"));
         assert!(value.is_sensitive());

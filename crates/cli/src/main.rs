@@ -25,11 +25,9 @@ mod watchdog;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    exit::exit_code(verbs::Toolbond::parse().run())
+    exit::exit_code(verbs::Toolbond::from_command_line().run())
 }

@@ -13,6 +13,7 @@
 //! - [`live`] asks a running server for its tools.
 
 mod child;
+mod clock;
 pub mod config;
 mod environment;
 mod fleet;
@@ -43,6 +44,7 @@ mod url;
 #[cfg(unix)]
 pub use child::watch;
 pub use child::{Child, Launch, StartError, Watchdog};
+pub use clock::utc;
 pub use fleet::{Fleet, FleetError};
 pub use log_export::LogExport;
 pub use memory::{MAX_MEMORY, MemoryLimit};

@@ -15,20 +15,21 @@ use toolbond_guard::http::{Client, Hosts};
 use toolbond_guard::{
     Backend, Deployment, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
     Processes, Proxy, ResultsFile, ResultsPlace, Router, Routes, ServerDigest, Settings,
-    StatusPage, stdio::{self, Upstream},
+    StatusPage,
+    stdio::{self, Upstream},
 };
-use toolbond_listen::shutdown_signal_then_exit;
+use toolbond_listen::{Signal, shutdown_signal_then_exit};
 
 use crate::address::parse_address;
 use crate::exit::Exit;
 use crate::header::HeaderTemplate;
-use crate::log::{Log, LogFormat};
+use crate::log::{Log, LogOptions};
 use crate::observability::Observability;
 use crate::watchdog::start_watchdog;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolbond guard -- npx -y @modelcontextprotocol/server-everything
+  toolbond guard npx -y @modelcontextprotocol/server-everything
   toolbond guard --tools repair --results enforce -- python my_server.py
   toolbond guard --upstream https://tools.example/mcp --header 'Authorization: Bearer $TOKEN'
   toolbond guard --listen 127.0.0.1:8080 --upstream https://tools.example/mcp
@@ -58,8 +59,8 @@ const LISTEN: SocketAddr =
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Guard {
-    /// The server and its arguments
-    #[arg(last = true, value_name = "COMMAND")]
+    /// The server and its arguments; all that follows its first word is of it, with `--` before that or without
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
     /// Guard the Streamable HTTP server at this URL instead of a command: for clients on HTTP with `--listen`, else for one
@@ -116,12 +117,11 @@ pub(crate) struct Guard {
     forget: bool,
 
     /// Limit the memory of all messages in flight and the values parsed from them (default: 512 MiB)
-    #[arg(long, value_name = "BYTES", help_heading = "Contract")]
+    #[arg(long, value_name = "BYTES", value_parser = config::parse_bytes, help_heading = "Contract")]
     max_memory: Option<usize>,
 
-    /// Log format
-    #[arg(long, value_enum, default_value_t, help_heading = "Observability")]
-    log: LogFormat,
+    #[command(flatten)]
+    log: LogOptions,
 
     /// Serve a status page (`/`, `/status.json`) and Prometheus metrics (`/metrics`) on this address
     #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Observability")]
@@ -160,6 +160,7 @@ impl Guard {
         if self.forget {
             return self.forget();
         }
+        self.check_command()?;
         toolbond_guard::compile_metaschemas();
         if self.command.is_empty() && self.upstream.is_none() {
             let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
@@ -171,7 +172,7 @@ impl Guard {
             }
             return self.guard_fleet(path);
         }
-        let observability = Observability::open(self.log);
+        let observability = Observability::open(&self.log)?;
         let results = open_results(&self.results_place(None), &observability);
         let remember = |server: &GuardedServer, digest| {
             if let Some(results) = &results {
@@ -191,6 +192,25 @@ impl Guard {
         }
         observability.close();
         served
+    }
+
+    /// Refuses commands that are something else, and says what to write.
+    fn check_command(&self) -> anyhow::Result<()> {
+        let [word] = &self.command[..] else { return Ok(()) };
+        let word = word.to_string_lossy();
+        if Path::new(&*word).is_file() {
+            let extension = Path::new(&*word).extension().and_then(|it| it.to_str());
+            if matches!(extension, Some("toml" | "json")) {
+                anyhow::bail!("{word} is no command; to guard the servers in it: --config {word}");
+            }
+        } else if word.starts_with("http://") || word.starts_with("https://") {
+            anyhow::bail!("{word} is a URL: write `--upstream {word}`");
+        } else if word.split_whitespace().count() > 1 {
+            anyhow::bail!(
+                "`{word}` is one word with spaces: write `toolbond guard {word}`, without quotes around all of it"
+            );
+        }
+        Ok(())
     }
 
     /// Where it is remembered what was learned, if not `configured` otherwise.
@@ -281,6 +301,7 @@ impl Guard {
             let servers = vec![Arc::clone(&guarded)];
             let page = StatusPage::new(servers, self.hosts(), Arc::clone(&memory));
             serve_status(self.status, Arc::new(page), &observability.log)?;
+            observability.log.greet(on_stdio(guarded.name()));
             let client = stdio::standard();
             anyhow::Ok(stdio::serve(launch, client, guarded, memory).await?)
         });
@@ -323,6 +344,7 @@ impl Guard {
             Upstream::new(url, headers, client, Arc::clone(&server), Arc::clone(&memory))?;
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
+            observability.log.greet(on_stdio(server.name()));
             let page = StatusPage::new(vec![server], self.hosts(), memory);
             serve_status(self.status, Arc::new(page), &observability.log)?;
             anyhow::Ok(upstream.serve(stdio::standard()).await?)
@@ -376,7 +398,9 @@ impl Guard {
             let (listener, address) = bind(listen)?;
             log.info(None, format!("listening on http://{address}{what}"));
             let router = Router::new(Routes::one(backend, self.hosts()));
-            Arc::new(router).serve(listener, Box::pin(shutdown_signal_then_exit(false))).await;
+            Arc::new(router)
+                .serve(listener, Box::pin(shutdown_signal_then_exit(false, say_ending(log))))
+                .await;
             Ok(Exit::Clean)
         })
     }
@@ -395,7 +419,7 @@ impl Guard {
             writeln!(anstream::stdout().lock(), "{}", config.summary(path))?;
             return Ok(Exit::Clean);
         }
-        let observability = Observability::open(self.log);
+        let observability = Observability::open(&self.log)?;
         let served = self.serve_fleet(config, path, &observability);
         observability.close();
         served
@@ -424,11 +448,11 @@ impl Guard {
                 log.info(Some(name), text);
             }
             let router = Arc::clone(fleet.router());
-            let path = path.to_owned();
+            let (path, tell) = (path.to_owned(), say_ending(log));
             let end = Box::pin(async move {
                 tokio::select! {
                     () = fleet.watch_file(path) => {}
-                    () = shutdown_signal_then_exit(true) => {}
+                    () = shutdown_signal_then_exit(true, tell) => {}
                 }
             });
             router.serve(listener, end).await;
@@ -473,6 +497,22 @@ pub(super) fn serve_status(
     log.info(None, format!("status on http://{address}/"));
     tokio::spawn(page.serve(listener));
     Ok(())
+}
+
+/// What a person reads who starts a guard that waits for a client on standard input.
+fn on_stdio(name: &str) -> String {
+    format!("guarding {name} for one client on standard input and output; Ctrl-C ends it")
+}
+
+/// Says on Ctrl-C what it waits for.
+fn say_ending(log: &Log) -> impl FnOnce(Signal) + use<> {
+    let log = log.clone();
+    move |signal| {
+        if signal == Signal::Interrupt {
+            let text = "ending: open calls have 10 s to finish; a second Ctrl-C ends them at once";
+            log.info(None, text.to_owned());
+        }
+    }
 }
 
 /// The URL without its query, which may hold a key.

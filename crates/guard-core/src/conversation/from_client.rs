@@ -7,6 +7,7 @@ use bytestring::ByteString;
 use toolbond_contract::Revision;
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
+use super::handshake::AwaitedHandshake;
 use super::held::{Decision, Decisions};
 use super::link::Link;
 use super::pending::{Key, NotAdded, Pending, Purpose, RequestProgress};
@@ -165,7 +166,7 @@ impl Conversation {
         let read = self.purpose(part, method, rules).and_then(|(purpose, call)| {
             self.readdress(part, id, purpose).map(|readdressed| (readdressed, call))
         });
-        let (Readdressed { key, mut pending, edits }, call) = match read {
+        let (Readdressed { key, mut pending, edits }, mut call) = match read {
             Ok(read) => read,
             Err(error) => {
                 let text = format!("#/params: {error}");
@@ -174,8 +175,16 @@ impl Conversation {
             }
         };
         let mut changes = Changes { edits, meta: Vec::new() };
-        if call.is_some() {
+        let mut client = None;
+        if let Some((params, _)) = &mut call {
             pending.progress = RequestProgress::Held;
+            client = params.client.client.take().map(Arc::from).or_else(|| self.client.clone());
+            pending.client.clone_from(&client);
+        }
+        if let Some(awaited) = AwaitedHandshake::new(method, self.now)
+            && !(self.handshake.is_some() && self.pending.waits_for_handshake())
+        {
+            self.handshake = Some(awaited);
         }
         let mut header_changes = Vec::new();
         if let Some((params, list)) = &call
@@ -213,6 +222,7 @@ impl Conversation {
             key,
             serial,
             id: id.clone(),
+            client,
             name: params.name.into_owned(),
             name_at,
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
@@ -250,8 +260,8 @@ impl Conversation {
             Method::Listen => Purpose::Subscription { hears_of_tools: false },
             _ if !rules.settings.is_inspecting() => Purpose::Other,
             Method::CallTool => {
-                let mut params = CallParams::read(text, envelope)?;
-                let list = self.list_key(part, std::mem::take(&mut params.client), rules);
+                let params = CallParams::read(text, envelope)?;
+                let list = self.list_key(part, &params.client, rules);
                 let revision = list.audience.revision.clone();
                 let purpose = Purpose::Call { tool: None, revision };
                 return Ok((purpose, Some((params, list))));
@@ -260,7 +270,7 @@ impl Conversation {
                 let params = ListParams::read(text, envelope)?;
                 Purpose::List {
                     request: self.catalog.request_page(params.cursor, self.now),
-                    key: self.list_key(part, params.client, rules),
+                    key: self.list_key(part, &params.client, rules),
                 }
             }
             Method::TaskResult | Method::TaskGet => self.task_purpose(method, part)?,
@@ -283,9 +293,9 @@ impl Conversation {
     }
 
     /// Returns whose tool list a request is about.
-    fn list_key(&self, part: &ClientPart<'_>, client: ClientMeta, rules: &Rules) -> ListKey {
-        let caller = part.sender(&client);
-        let revision = client.revision.or_else(|| part.told.revision.cloned());
+    fn list_key(&self, part: &ClientPart<'_>, client: &ClientMeta, rules: &Rules) -> ListKey {
+        let caller = part.sender(client);
+        let revision = client.revision.clone().or_else(|| part.told.revision.cloned());
         let client = client.client.as_deref().or(self.client.as_deref());
         let revision = revision.unwrap_or_else(|| self.negotiated.clone());
         // It may be any of those that sent the same headers.

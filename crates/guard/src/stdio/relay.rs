@@ -60,6 +60,8 @@ struct Relay {
     driven: Driven,
     to_client: Outbox,
     to_server: Outbox,
+    /// Whether the end of the server was reported, with what it left unanswered.
+    has_reported: AtomicBool,
 }
 
 impl Transport for Relay {
@@ -204,6 +206,7 @@ impl Relay {
         if !drive(self, |it, _| it.is_idle()) {
             let event = Event::warning(format!("server: {reason}"));
             self.server.report(event.or_unquoted("server: ended before it answered"));
+            self.has_reported.store(true, Ordering::Relaxed);
         }
         if !is_expected {
             drive(self, |it, _| it.on_server_gone(&reason));
@@ -256,7 +259,8 @@ pub async fn relay(
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
 ) -> End {
-    relay_until(client, (Box::new(server.0), Box::new(server.1)), guarded, memory, None).await
+    let server: (Input, Output) = (Box::new(server.0), Box::new(server.1));
+    relay_until(client, server, guarded, memory, None).await.0
 }
 
 /// How a process ended.
@@ -266,20 +270,23 @@ struct ProcessEnd {
 }
 
 /// [`relay`], for a server that is over when its `process` is, if it is one of this guard. Its last lines are still read.
+/// Says with how it ended whether the end of the server was reported.
 async fn relay_until(
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
     server: (Input, Output),
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
     process: Option<&Running>,
-) -> End {
+) -> (End, bool) {
     let max = guarded.rules().settings.max_message;
     let pool = Arc::new(JobPool::new(Arc::clone(&memory)));
     let conversation =
         Conversation::new(Arc::clone(guarded.shared()), Link::Pipe, Revision::default());
     let driven = Driven::new(conversation.with_bridge(Users::One), pool);
     let (to_client, to_server) = (Outbox::default(), Outbox::default());
-    let relay = Arc::new(Relay { server: guarded, driven, to_client, to_server });
+    let has_reported = AtomicBool::new(false);
+    let relay = Relay { server: guarded, driven, to_client, to_server, has_reported };
+    let relay = Arc::new(relay);
     let mut client_in = LineReader::new(client.0, Sender::Client, max, &memory);
     let mut server_in = LineReader::new(server.0, Sender::Server, max, &memory);
     let (mut client_out, server_out) = (client.1, server.1);
@@ -328,7 +335,7 @@ async fn relay_until(
         biased;
         end = from_client => end,
         end = from_server => end,
-        _ = &mut to_client => return End::Client,
+        _ = &mut to_client => return (End::Client, false),
         () = relay.write_server(outs) => (End::Server, None),
     };
     // A client that has left may not read any more, and a server that then ends is at no fault.
@@ -338,7 +345,7 @@ async fn relay_until(
         _ = &mut to_client => {}
         () = settle => {}
     }
-    end
+    (end, relay.has_reported.load(Ordering::Relaxed))
 }
 
 /// Starts a server and relays between it and `client` until one of them ends or a signal arrives. Returns the exit
@@ -364,20 +371,24 @@ async fn launch_and_relay(
     let (mut child, watchdog) = launch.clone().start()?;
     let Some(streams) = child.streams() else { return Ok(0) };
     let running = Running { launch, child: tokio::sync::Mutex::new((child, watchdog)) };
-    let caught = {
+    let (caught, has_reported) = {
         let (output, input) = streams;
         let streams: (Input, Output) = (Box::new(output), Box::new(input));
         let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, Some(&running));
         tokio::select! {
-            _ = relayed => None,
-            caught = signals.next() => Some(caught),
+            (_, has_reported) = relayed => (None, has_reported),
+            caught = signals.next() => (Some(caught), false),
         }
     };
+    if caught == Some(Signal::Interrupt) {
+        let text = "ending: the server has 3 s to end; a second Ctrl-C kills it at once";
+        guarded.report(Event::info(text));
+    }
     let (mut child, _watchdog) = running.child.into_inner();
     let status = end(&mut child, caught, &mut signals).await;
     Ok(match status {
         Ok(status) => {
-            if !status.success() && caught.is_none() {
+            if !status.success() && caught.is_none() && !has_reported {
                 let how = child.describe_end(status);
                 let event = Event::warning(format!("server: ended with {how}"));
                 guarded.report(event.or_unquoted(format!("server: ended with {status}")));

@@ -8,7 +8,7 @@ use hyper::HeaderMap;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use toolbond_contract::Revision;
-use toolbond_listen::Signals;
+use toolbond_listen::{Signal, Signals};
 
 use super::relay::{LAST_ANSWERS, LAST_WORDS, late};
 use super::standard::{Input, Output};
@@ -60,14 +60,20 @@ impl Upstream {
     /// Fails if the process cannot receive signals.
     pub async fn serve(self, client: (Input, Output)) -> Result<(), StartError> {
         let mut signals = Signals::register(true).map_err(StartError::Signals)?;
+        let server = Arc::clone(&self.remote.server);
         let headers = Arc::new(RemoteHeaders::on_pipe(self.headers));
         let mut session = self.remote.connect(Arc::clone(&headers));
         let relay = RemoteRelay::new(&self.remote, headers, session.sender());
-        let is_caught = tokio::select! {
-            () = relay.run(client, &mut session) => false,
-            _ = signals.next() => true,
+        let caught = tokio::select! {
+            () = relay.run(client, &mut session) => None,
+            caught = signals.next() => Some(caught),
         };
-        let limit = if is_caught { ENDING } else { Duration::MAX };
+        if caught == Some(Signal::Interrupt) {
+            let text =
+                "ending: the server has 3 s to end the session; a second Ctrl-C does not wait";
+            server.report(Event::info(text));
+        }
+        let limit = if caught.is_some() { ENDING } else { Duration::MAX };
         tokio::select! {
             _ = timeout(limit, session.end()) => {}
             _ = signals.next() => {}
