@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use tokio::time::timeout;
 use toolbond_guard::Child;
-use toolbond_guard::http::Client;
+use toolbond_guard::Client;
 use toolbond_guard::live::{self, Calls, Listed, Opening, ToolsError};
 use toolbond_listen::Signals;
 

@@ -12,13 +12,13 @@ use toolbond_listen::{Signal, Signals};
 
 use super::relay::{LAST_ANSWERS, LAST_WORDS, late};
 use super::standard::{Input, Output};
-use crate::child::StartError;
-use crate::http::{Client, HttpServer, UpstreamError, parse_upstream};
+use crate::back::child::StartError;
+use crate::back::http::{Client, HttpServer, UpstreamError, parse_upstream};
+use crate::back::remote::headers::RemoteHeaders;
+use crate::back::remote::{Remote, RemoteSession, ToServer};
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
-use crate::remote::headers::RemoteHeaders;
-use crate::remote::{Remote, RemoteSession, ToServer};
 use crate::runtime::drive::{Driven, LAST_CHECKS, Transport, drive, wait_until};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;

@@ -7,7 +7,7 @@ use hyper::header::HeaderValue;
 use super::connection::{Connection, NoAnswer};
 use super::refusal::HttpRefusal;
 use super::request::{Request, ToServer};
-use crate::http::answer::read_answer;
+use crate::back::http::answer::read_answer;
 use crate::pipe::pieces::Pieces;
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::json::object::Object;
