@@ -109,7 +109,8 @@ fn detail(record: &Record<'_>) -> Option<String> {
         },
         Record::Check { tool, check, .. } => {
             let micros = check.time.as_micros();
-            format!("{} of `{tool}`: {}, {micros} µs", check.side, check.outcome)
+            let outcome = format!("{:?}", check.outcome).to_lowercase();
+            format!("{} of `{tool}`: {outcome}, {micros} µs", check.side)
         }
         Record::Failed { tool, source, message } => {
             format!("call of `{tool}` failed: {message}{source}")

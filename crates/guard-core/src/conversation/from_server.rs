@@ -430,7 +430,7 @@ impl Conversation {
                 // Where each request has its own stream, clients share a conversation until they have a session.
                 match client {
                     Some(name) if self.link == Link::Streams => self.sessionless.add(name),
-                    client => self.client = client.map(Arc::from).or(self.client.take()),
+                    client => self.client = client.map(Into::into).or(self.client.take()),
                 }
             }
             Purpose::List { request, mut key } => {
