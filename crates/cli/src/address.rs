@@ -13,6 +13,9 @@ pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
             "expected an address, such as 127.0.0.1:{port} for this machine or 0.0.0.0:{port} for all"
         ));
     }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
+        return Err("expected a port of at most 65535".to_owned());
+    }
     if !text.contains(':') {
         return Err(format!(
             "expected a port, such as 8080, or an address, such as {text}:8080",

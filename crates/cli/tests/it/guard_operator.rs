@@ -86,7 +86,7 @@ fn a_file_takes_the_log_and_leaves_what_the_server_says() {
     let file = folder.join("guard.log");
     for _ in 0..2 {
         let mut command = toolbond(&["guard", "--log-file", &file]);
-        command.args(["sh", "-c", "ranged out of paper >&2; exit 3"]);
+        command.args(["sh", "-c", "echo out of paper >&2; exit 3"]);
         let (code, _, said) = texts(run(command, ""));
         assert_eq!((code, &*said), (Some(3), "out of paper\n"));
     }
@@ -110,7 +110,7 @@ fn on_a_terminal_the_first_line_says_what_is_guarded() {
     let mut script = Command::new("script");
     script.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null());
     let (_, said, _) = texts(script.output().unwrap());
-    assert!(said.contains("guarding sh for one client on standard input and output"), "{said}");
+    assert!(said.contains("guarding exit 0 for one client on standard input and output"), "{said}");
     // In the configuration of a client there is nothing to greet.
     let (_, _, said) = texts(run(toolbond(&["guard", "sh", "-c", "exit 0"]), ""));
     assert_eq!(said, "");

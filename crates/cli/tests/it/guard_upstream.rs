@@ -127,7 +127,8 @@ fn a_session_is_opened_checked_and_ended() {
     assert_eq!(talk.call("add", &json!({ "a": 1 }))["result"]["content"][0]["a"], 1);
     let refused = talk.call("add", &json!({ "a": "x" }));
     assert_eq!(refused["result"]["isError"], true, "{refused}");
-    assert_eq!(talk.call("other", &json!({}))["result"]["isError"], true);
+    let other = talk.call("other", &json!({}));
+    assert_eq!(other["error"]["code"], -32602, "{other}");
     let log = talk.end();
     let got = got(&state);
     assert_eq!(got.get(&of("tools/call", "session-1")), Some(&1), "{got:?}, {log}");

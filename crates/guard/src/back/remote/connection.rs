@@ -62,6 +62,8 @@ pub(super) struct Connection {
     /// Leave for a request of a client on a pipe to be open at the server.
     open: Semaphore,
     pub(super) reopening: AsyncMutex<()>,
+    /// How often a session was opened again.
+    pub(super) reopened: watch::Sender<usize>,
     to_guard: mpsc::Sender<Received>,
 }
 
@@ -90,8 +92,8 @@ impl Connection {
     ) -> Self {
         let (known, reopening) = (Mutex::default(), AsyncMutex::default());
         let (ended, is_busy) = (watch::Sender::new(None), watch::Sender::new(false));
-        let open = Semaphore::new(MAX_OPEN);
-        Self { remote, headers, known, ended, is_busy, open, reopening, to_guard }
+        let (open, reopened) = (Semaphore::new(MAX_OPEN), watch::Sender::new(0));
+        Self { remote, headers, known, ended, is_busy, open, reopening, reopened, to_guard }
     }
 
     /// Sends a request to the server, and its answer to the guard.
@@ -185,9 +187,19 @@ impl Connection {
     pub(super) async fn listen(&self) {
         let mut place = Place::default();
         let mut is_offered = false;
+        let mut reopened = self.reopened.subscribe();
         loop {
+            reopened.borrow_and_update();
             let session = lock(&self.known).session.clone();
-            match self.resume(&mut place, None).await {
+            let resumed = tokio::select! {
+                resumed = self.resume(&mut place, None) => resumed,
+                // The stream of a session that is gone may stay open.
+                _ = reopened.changed() => {
+                    place = Place::default();
+                    continue;
+                }
+            };
+            match resumed {
                 Ok(Resumed::Never(StatusCode::NOT_FOUND)) if is_offered => {
                     if !self.headers.is_on_pipe || self.reopen(session).await.is_err() {
                         return self.end_with_session();

@@ -117,7 +117,9 @@ impl Connection {
         lock(&self.known).session = session;
         let initialized = Frame::request(None, "notifications/initialized", &Object::default());
         let text = self.remote.pool.memory().count(initialized.text.into_bytes());
-        self.post(None, text.into()).await.map(drop).map_err(|it| failed(&it))
+        self.post(None, text.into()).await.map_err(|it| failed(&it))?;
+        self.reopened.send_modify(|count| *count += 1);
+        Ok(())
     }
 }
 

@@ -21,6 +21,9 @@ use toolbond_guard_core::message::Id;
 /// How long the server may take to accept a notification, and the end of a session.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long the server may take to accept the last messages before that.
+const LAST_MESSAGES: Duration = Duration::from_secs(3);
+
 /// One connection to a server on HTTP.
 pub(crate) struct RemoteSession {
     to_server: mpsc::UnboundedSender<ToServer>,
@@ -76,9 +79,13 @@ impl RemoteSession {
         self.connection.ended.borrow().clone()
     }
 
-    /// Ends the session at the server.
+    /// Ends the session at the server, after what was sent to it. Nobody sends any more.
     pub(crate) async fn end(self) {
-        self.pump.abort();
+        drop(self.to_server);
+        let mut pump = self.pump;
+        if timeout(LAST_MESSAGES, &mut pump).await.is_err() {
+            pump.abort();
+        }
         if lock(&self.connection.known).session.is_some() {
             let ended = self.connection.send(Method::DELETE, None, HeaderMap::new(), full(""));
             if let Ok(Err(failure)) = timeout(PATIENCE, ended).await {

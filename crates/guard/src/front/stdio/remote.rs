@@ -54,6 +54,20 @@ impl Upstream {
         Ok(Self { remote, headers })
     }
 
+    /// Carries messages between `client` and the server until the client leaves, and ends the session at the server.
+    pub async fn relay(self, client: (Input, Output)) {
+        let (relay, mut session) = self.connect();
+        relay.run(client, &mut session).await;
+        drop(relay);
+        session.end().await;
+    }
+
+    fn connect(self) -> (Arc<RemoteRelay>, RemoteSession) {
+        let headers = Arc::new(RemoteHeaders::on_pipe(self.headers));
+        let session = self.remote.connect(Arc::clone(&headers));
+        (RemoteRelay::new(&self.remote, headers, session.sender()), session)
+    }
+
     /// Carries messages between `client` and the server until the client leaves or a signal arrives, and ends the session
     /// at the server. A second signal does not wait for that.
     ///
@@ -61,9 +75,7 @@ impl Upstream {
     pub async fn serve(self, client: (Input, Output)) -> Result<(), StartError> {
         let mut signals = Signals::register(true).map_err(StartError::Signals)?;
         let server = Arc::clone(&self.remote.server);
-        let headers = Arc::new(RemoteHeaders::on_pipe(self.headers));
-        let mut session = self.remote.connect(Arc::clone(&headers));
-        let relay = RemoteRelay::new(&self.remote, headers, session.sender());
+        let (relay, mut session) = self.connect();
         let caught = tokio::select! {
             () = relay.run(client, &mut session) => None,
             caught = signals.next() => Some(caught),
@@ -73,6 +85,7 @@ impl Upstream {
                 "ending: the server has 3 s to end the session; a second Ctrl-C does not wait";
             server.report(Event::info(text));
         }
+        drop(relay);
         let limit = if caught.is_some() { ENDING } else { Duration::MAX };
         tokio::select! {
             _ = timeout(limit, session.end()) => {}
