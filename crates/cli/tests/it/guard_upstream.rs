@@ -143,8 +143,8 @@ fn a_session_that_the_server_has_ended_is_opened_again() {
     talk.greet(&json!({}));
     talk.answer();
     state.lock().unwrap().known = None;
-    let answer = talk.call("add", &json!({ "a": 2 }));
-    assert_eq!(answer["result"]["content"][0]["a"], 2, "{answer}");
+    let answer = answer_to(&mut talk, 6);
+    assert_eq!(answer["result"]["content"][0]["a"], 6, "{answer}");
     talk.guard.log().wait_for("the guard has opened a new one");
     // It listens in the new session, too.
     wait_until("another stream", || state.lock().unwrap().listeners == 2);
@@ -226,4 +226,30 @@ fn a_signal_ends_the_session_and_the_guard() {
     talk.guard.signal("-TERM");
     assert_eq!(talk.guard.wait().code(), Some(0));
     assert!(got(&state).contains_key(&of("DELETE", "session-1")));
+}
+
+#[test]
+fn a_redirect_is_followed_at_the_same_server_only() {
+    let (server, state) = start();
+    let own = Arc::clone(&state);
+    let moved = HttpServer::start(move |request, reply| match request.path() {
+        "/mcp" => reply.send("307 Temporary Redirect", "location: /mcp/", ""),
+        "/mcp/" => serve(request, reply, &own),
+        _ => reply.send("404 Not Found", "", ""),
+    });
+    let mut talk = Talk::upstream(&moved.url("/mcp"), &[]);
+    assert_eq!(talk.greet(&json!({}))["result"]["serverInfo"]["name"], "s");
+    talk.end();
+    assert_eq!(got(&state).get(&of("DELETE", "session-1")), Some(&1));
+
+    let elsewhere = server.url("/mcp");
+    let target = format!("location: {elsewhere}");
+    let other =
+        HttpServer::start(move |_, reply| reply.send("308 Permanent Redirect", &target, ""));
+    let mut talk = Talk::upstream(&other.url("/mcp"), &[]);
+    let answer = talk.greet(&json!({}));
+    let text = answer["error"]["message"].as_str().unwrap();
+    assert_eq!(text, format!("the server redirects to {elsewhere}: guard that URL instead"));
+    talk.end();
+    assert!(server.take().is_empty(), "the other server got nothing");
 }

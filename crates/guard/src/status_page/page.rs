@@ -1,7 +1,7 @@
 //! The status page: one HTML document that loads nothing else.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -17,8 +17,7 @@ h1 { font-size: 1.3rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .2rem; } h3 { 
 p { margin: .2rem 0; } .dim { opacity: .7; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #8884; vertical-align: top; }
-th { font-weight: 600; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } td.n, td.time { white-space: nowrap; } td:first-child { min-width: 9rem; }
-details { margin-top: 1rem; } summary { cursor: pointer; font-weight: 600; }
+th { font-weight: 600; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } td.n, td.time { white-space: nowrap; } td:first-child { min-width: 7rem; }
 .kept { color: #1a7f37; } .changed { color: #9a6700; } .dropped, .bad { color: #cf222e; font-weight: 600; }
 @media (prefers-color-scheme: dark) { .kept { color: #3fb950; } .changed { color: #d29922; } .dropped, .bad { color: #f85149; } }
 ul { margin: .2rem 0; padding-left: 1.1rem; } code { font: 13px ui-monospace, monospace; overflow-wrap: anywhere; }
@@ -42,7 +41,16 @@ pub(super) fn render(servers: &[Arc<GuardedServer>]) -> String {
                     "Since the guard started; times are in UTC. Also available as " a href="/status.json" { "JSON" }
                     " and as " a href="/metrics" { "metrics" } "."
                 }
-                @for server in servers { (section(server.name(), &server.status().snapshot())) }
+                @let shown: Vec<_> =
+                    servers.iter().map(|server| (server.name(), server.status().snapshot())).collect();
+                @if shown.len() > 1 {
+                    table {
+                        @for (name, status) in &shown {
+                            tr { td.time { (printable(name)) } td { (state(status)) } }
+                        }
+                    }
+                }
+                @for (name, status) in &shown { (section(name, status)) }
             }
         }
     };
@@ -53,21 +61,14 @@ fn section(name: &str, status: &Snapshot) -> Markup {
     let revisions: Vec<_> = status.revisions.iter().map(String::as_str).collect();
     let revisions = if revisions.is_empty() { "unknown".to_owned() } else { revisions.join(", ") };
     let calls: u64 = status.tools.values().map(|tool| tool.calls).sum();
-    let trouble = status.trouble.as_deref();
     let changed: Vec<_> = status.tools.iter().filter(|(_, tool)| tool.is_changed()).collect();
     html! {
         h2 { (printable(name)) }
-        @match (&status.server, trouble) {
-            (None, None) => p.dim { "not connected yet: no client has asked for it" }
-            (None, Some(trouble)) => p { span.bad { "not connected: " } code { (printable(trouble)) } }
-            (Some(server), _) => {
-                p.dim {
-                    (printable(server)) " · revision " (printable(&revisions)) " · "
-                    (status.tools.len()) " tools · " (calls) " calls"
-                }
-                @if let Some(trouble) = trouble {
-                    p { span.changed { "since then: " } code { (printable(trouble)) } }
-                }
+        p { (state(status)) }
+        @if status.server.is_some() {
+            p.dim {
+                "revision " (printable(&revisions)) " · " (status.tools.len()) " tools · " (calls)
+                " calls"
             }
         }
         @if !status.failed_calls.is_empty() {
@@ -94,7 +95,7 @@ fn section(name: &str, status: &Snapshot) -> Markup {
                 table {
                     @for notice in &status.last_notices {
                         tr {
-                            td.time { (utc(notice.time)) }
+                            td.time { (time(notice.time)) }
                             td { (notice.severity) }
                             td { code { (printable(&notice.message)) } }
                         }
@@ -117,25 +118,23 @@ fn section(name: &str, status: &Snapshot) -> Markup {
             }
         }
         @if !status.slowest.is_empty() {
-            details {
-                summary { "What checks cost" }
-                div.wide {
-                    table {
-                        tr { th { "tool" } th.n { "fuel" } th.n { "time" } }
-                        @for (name, tool) in &status.tools { (cost(name, tool)) }
-                    }
+            h3 { "What checks cost" }
+            div.wide {
+                table {
+                    tr { th { "tool" } th.n { "fuel" } th.n { "time" } }
+                    @for (name, tool) in &status.tools { (cost(name, tool)) }
                 }
-                h3 { "Slowest checks" }
-                div.wide {
-                    table {
-                        tr { th { "tool" } th { "of" } th.n { "fuel" } th.n { "time" } }
-                        @for slow in &status.slowest {
-                            tr {
-                                td { code { (printable(&slow.tool)) } }
-                                td { (slow.side) }
-                                td.n { (slow.fuel) }
-                                td.n { (format_time(slow.time)) }
-                            }
+            }
+            h3 { "Slowest checks" }
+            div.wide {
+                table {
+                    tr { th { "tool" } th { "of" } th.n { "fuel" } th.n { "time" } }
+                    @for slow in &status.slowest {
+                        tr {
+                            td { code { (printable(&slow.tool)) } }
+                            td { (slow.side) }
+                            td.n { (slow.fuel) }
+                            td.n { (format_time(slow.time)) }
                         }
                     }
                 }
@@ -144,12 +143,33 @@ fn section(name: &str, status: &Snapshot) -> Markup {
     }
 }
 
+/// Whether the server is connected, or why not.
+fn state(status: &Snapshot) -> Markup {
+    html! {
+        @match (&status.server, &status.trouble) {
+            (None, None) => span.dim { "not connected yet: no client has asked for it" }
+            (None, Some(trouble)) => { span.bad { "not connected: " } code { (printable(trouble)) } }
+            (Some(server), None) => { span.kept { "connected: " } (printable(server)) }
+            (Some(server), Some(trouble)) => {
+                span.changed { "connected to " (printable(server)) ", and then: " }
+                code { (printable(trouble)) }
+            }
+        }
+    }
+}
+
+/// A time of day and its date, to the second.
+fn time(time: SystemTime) -> String {
+    let text = utc(time);
+    text.get(..19).unwrap_or(&text).replace('T', " ")
+}
+
 fn failed_call(call: &FailedCall) -> Markup {
     html! {
         tr {
-            td.time { (utc(call.time)) }
-            td { code { (printable(&call.tool)) } }
-            td { (printable(call.client.as_deref().unwrap_or_default())) }
+            td.time { (time(call.time)) }
+            td.time { code { (printable(&call.tool)) } }
+            td.time { (printable(call.client.as_deref().unwrap_or_default())) }
             td { code { (printable(call.request.as_deref().unwrap_or_default())) } }
             td { code { (printable(&call.message)) } }
         }
@@ -160,7 +180,7 @@ fn changed_tool(name: &str, tool: &Tool) -> Markup {
     let (class, text) = match tool.verdict {
         ToolStatus::Dropped => ("dropped", "nothing: it was dropped"),
         ToolStatus::Hidden => ("dropped", "nothing: it is hidden"),
-        ToolStatus::Changed => ("changed", "it changed"),
+        ToolStatus::Changed => ("changed", "it, changed"),
         ToolStatus::Unknown | ToolStatus::Kept => ("kept", "it, with another output schema"),
     };
     html! {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as IncomingBody;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, USER_AGENT, WWW_AUTHENTICATE};
-use hyper::{HeaderMap, Method, Response, StatusCode};
+use hyper::{HeaderMap, Method, Response, StatusCode, Uri};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore, mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -43,6 +43,9 @@ const MAX_TRIES: usize = 5;
 
 /// How long the server may take to answer `ping` before an answer goes on.
 const PING: Duration = Duration::from_secs(1);
+
+/// The most redirects of one request.
+const MAX_REDIRECTS: usize = 5;
 
 /// The most requests of a client on a pipe that are open at its server.
 const MAX_OPEN: usize = 256;
@@ -82,6 +85,8 @@ pub(super) struct Known {
     /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
     pub(super) is_logging: bool,
     is_listening: bool,
+    /// Where the server has redirected a client on a pipe to.
+    pub(super) moved: Option<Uri>,
 }
 
 impl Connection {
@@ -251,8 +256,18 @@ impl Connection {
         let schema_of = |name: &str| lock(&self.known).tools.schema(name);
         let headers = headers_of(request, &self.remote.server, &schema_of);
         let id = request.and_then(|request| request.id.as_ref());
-        let body = in_pieces(text.into_iter().map(Counted::into_bytes));
-        let sent = self.send(Method::POST, id, headers, body).await;
+        let send = || {
+            let body = in_pieces(text.clone().into_iter().map(Counted::into_bytes));
+            self.send(Method::POST, id, headers.clone(), body)
+        };
+        let mut sent = send().await;
+        for _ in 0..MAX_REDIRECTS {
+            match sent.as_ref().map(|response| self.follows(response)) {
+                Ok(Ok(true)) => sent = send().await,
+                Ok(Err(elsewhere)) => sent = Err(elsewhere),
+                Ok(Ok(false)) | Err(_) => break,
+            }
+        }
         sent.inspect_err(|failure| self.remote.report(failure))
     }
 
@@ -267,7 +282,9 @@ impl Connection {
         let head = self.headers.get(id);
         let Head { mut headers, query } =
             head.ok_or_else(|| "the client has left, or signs each request".to_owned())?;
-        let uri = self.remote.http.endpoint(query.as_deref())?;
+        let moved = lock(&self.known).moved.clone();
+        let endpoint = || self.remote.http.endpoint(query.as_deref());
+        let uri = moved.map_or_else(endpoint, Ok)?;
         headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         {

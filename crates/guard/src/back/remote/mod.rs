@@ -2,8 +2,9 @@
 
 mod connection;
 pub(crate) mod headers;
+mod on_pipe;
 pub(crate) mod refusal;
-mod reopen;
+
 mod request;
 mod server;
 mod session;

@@ -1,14 +1,15 @@
 //! What the guard does for a client on a pipe that one on HTTP does for itself: it opens a session again that the server
-//! has ended, and says what a status means.
+//! has ended, follows redirects, and says what a status means.
 
-use hyper::StatusCode;
-use hyper::header::HeaderValue;
+use hyper::header::{HeaderValue, LOCATION};
+use hyper::{Response, StatusCode};
 
 use super::connection::{Connection, NoAnswer};
 use super::refusal::HttpRefusal;
 use super::request::{Request, ToServer};
 use crate::back::http::answer::read_answer;
 use crate::pipe::pieces::Pieces;
+use crate::url::{place_at, without_query};
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::json::object::Object;
 use toolbond_guard_core::lock::lock;
@@ -18,6 +19,24 @@ use toolbond_guard_core::message::{Frame, Id, code, error_message, error_object}
 const MAX_INITIALIZE: usize = 64 << 10;
 
 impl Connection {
+    /// Whether a response redirects a client on a pipe to another path of the server, where requests go from then on.
+    ///
+    /// Fails with what to tell the client if it leads to another server, which would get its headers.
+    pub(super) fn follows<B>(&self, response: &Response<B>) -> Result<bool, String> {
+        let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 307 | 308);
+        let location = response.headers().get(LOCATION).filter(|_| is_redirect);
+        let Some(location) = location.filter(|_| self.headers.is_on_pipe) else { return Ok(false) };
+        let location = String::from_utf8_lossy(location.as_bytes());
+        let upstream = &self.remote.http.url;
+        let base = lock(&self.known).moved.clone().unwrap_or_else(|| upstream.clone());
+        let Some(moved) = place_at(upstream, &base, &location) else {
+            let location: String = without_query(&location).chars().take(200).collect();
+            return Err(format!("the server redirects to {location}: guard that URL instead"));
+        };
+        lock(&self.known).moved = Some(moved);
+        Ok(true)
+    }
+
     /// Keeps the request that opens a session, to open another one.
     pub(super) fn keep_initialize(&self, request: Option<&Request>, text: &Pieces) {
         let kept = ToServer { request: request.cloned(), text: text.clone() };
