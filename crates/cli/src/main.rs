@@ -18,6 +18,7 @@ mod progress;
 mod replace;
 mod report;
 mod reshape;
+mod server_name;
 mod shape;
 mod terminal;
 mod verbs;
