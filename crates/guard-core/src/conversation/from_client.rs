@@ -175,16 +175,10 @@ impl Conversation {
             }
         };
         let mut changes = Changes { edits, meta: Vec::new() };
-        let mut client = None;
         if let Some((params, _)) = &mut call {
             pending.progress = RequestProgress::Held;
-            client = params.client.client.take().map(Arc::from).or_else(|| self.client.clone());
-            pending.client.clone_from(&client);
-        }
-        if let Some(awaited) = AwaitedHandshake::new(method, self.now)
-            && !(self.handshake.is_some() && self.pending.waits_for_handshake())
-        {
-            self.handshake = Some(awaited);
+            let own = params.client.client.take().map(Arc::from);
+            pending.client = own.or_else(|| self.client.clone());
         }
         let mut header_changes = Vec::new();
         if let Some((params, list)) = &call
@@ -194,7 +188,7 @@ impl Conversation {
             changes.meta = traced.meta;
             header_changes = traced.headers;
         }
-        let call_span = pending.span.clone();
+        let (call_span, client) = (pending.span.clone(), pending.client.clone());
         let serial = match self.add(part, &key, pending) {
             Ok(serial) => serial,
             Err(reason) => {
@@ -284,6 +278,12 @@ impl Conversation {
         // In one session, an answer to the one may be taken for an answer to the other.
         if self.has_session && self.pending.is_open_elsewhere(key, &part.told.caller) {
             return Err(NotAdded::InUse);
+        }
+        if let Kind::Request(_, method) = part.envelope.kind
+            && let Some(awaited) = AwaitedHandshake::new(method, self.now)
+            && !(self.handshake.is_some() && self.pending.waits_for_handshake())
+        {
+            self.handshake = Some(awaited);
         }
         let serial = self.pending.insert(key.clone(), pending)?;
         if self.link == Link::Endpoint {

@@ -89,20 +89,7 @@ fn section(name: &str, status: &Snapshot) -> Markup {
                 }
             }
         }
-        @if !status.last_notices.is_empty() {
-            h3 { "Notices" }
-            div.wide {
-                table {
-                    @for notice in &status.last_notices {
-                        tr {
-                            td.time { (time(notice.time)) }
-                            td { (notice.severity) }
-                            td { code { (printable(&notice.message)) } }
-                        }
-                    }
-                }
-            }
-        }
+        (notices(status))
         @if !status.tools.is_empty() {
             h3 { "Tools" }
             div.wide {
@@ -162,6 +149,25 @@ fn state(status: &Snapshot) -> Markup {
 fn time(time: SystemTime) -> String {
     let text = utc(time);
     text.get(..19).unwrap_or(&text).replace('T', " ")
+}
+
+fn notices(status: &Snapshot) -> Markup {
+    html! {
+        @if !status.last_notices.is_empty() {
+            h3 { "Notices" }
+            div.wide {
+                table {
+                    @for notice in &status.last_notices {
+                        tr {
+                            td.time { (time(notice.time)) }
+                            td { (notice.severity) }
+                            td { code { (printable(&notice.message)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn failed_call(call: &FailedCall) -> Markup {
