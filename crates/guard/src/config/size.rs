@@ -38,7 +38,7 @@ mod tests {
         ] {
             assert_eq!(parse_bytes(text), Ok(expected), "{text}");
         }
-        for text in ["", "MiB", "-1", "1.5MiB", "1TiB", "99999999999999999999", "9999999999GiB"] {
+        for text in ["", "MiB", "-1", "1.5MiB", "1TiB", "99999999999999999999", "99999999999GiB"] {
             assert!(parse_bytes(text).is_err(), "{text}");
         }
     }

@@ -367,7 +367,8 @@ impl Connection {
     /// Takes a message of the server; `true` if it answers the request `id`.
     async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
         let received = Received::of_client_as_line(message, &self.remote.pool).await;
-        let mut is_answer = false;
+        // Whoever waits for a broken answer hears that it is broken.
+        let mut is_answer = id.is_some() && received.unreadable_id() == id;
         if let Some(frame) = received.frame()
             && let Kind::Response(found) = &frame.part.kind
         {
