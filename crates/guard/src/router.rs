@@ -113,7 +113,7 @@ impl Routes {
                     text.extend(["/", name, "/mcp\n"]);
                 }
                 if let more @ 1.. = backends.len().saturating_sub(MAX_PATHS) {
-                    text.push_str(&format!("and {more} more\n"));
+                    text.extend(["and ", &more.to_string(), " more\n"]);
                 }
             }
         }

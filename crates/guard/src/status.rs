@@ -188,7 +188,7 @@ impl Status {
                 self.record_call(tool.unwrap_or(OTHER), revision);
             }
             Record::Failed { tool, source, message } => {
-                self.record_failure(tool, source, (*message).to_owned());
+                self.record_failure(tool, source, message);
             }
             Record::Check { tool, check, .. } => self.record_check(tool, check),
         }
@@ -240,13 +240,13 @@ impl Status {
     }
 
     /// Records a call that was refused or failed, for this reason.
-    fn record_failure(&self, tool: &str, source: &CallSource, message: String) {
+    fn record_failure(&self, tool: &str, source: &CallSource, message: &str) {
         let failed = FailedCall {
             time: SystemTime::now(),
             tool: shortened(tool),
             client: source.shown_client(),
             request: source.shown_id(),
-            message: shortened(&message),
+            message: shortened(message),
         };
         add_newest(&mut lock(&self.0).failed_calls, failed);
     }
@@ -271,7 +271,7 @@ impl Status {
                 let kept: Vec<_> = findings.iter().filter(is_kept).collect();
                 let Some(first) = kept.first() else { return };
                 let tool = first.tool.as_deref().unwrap_or(OTHER);
-                self.record_failure(tool, source, describe(&kept));
+                self.record_failure(tool, source, &describe(&kept));
             }
             _ => {}
         }
@@ -349,7 +349,7 @@ mod tests {
         }
         status.record_call(&"x".repeat(10_000), &Revision::V2025_11_25);
         for n in 0..3 * RECENT {
-            status.record_failure("tool", &CallSource::default(), "x".repeat(10_000));
+            status.record_failure("tool", &CallSource::default(), &"x".repeat(10_000));
             status.record_event(&Event::warning(format!("server: {n}")));
         }
         let snapshot = status.snapshot();

@@ -256,14 +256,14 @@ impl Connection {
         let schema_of = |name: &str| lock(&self.known).tools.schema(name);
         let headers = headers_of(request, &self.remote.server, &schema_of);
         let id = request.and_then(|request| request.id.as_ref());
-        let send = || {
+        let post = || {
             let body = in_pieces(text.clone().into_iter().map(Counted::into_bytes));
             self.send(Method::POST, id, headers.clone(), body)
         };
-        let mut sent = send().await;
+        let mut sent = post().await;
         for _ in 0..MAX_REDIRECTS {
             match sent.as_ref().map(|response| self.follows(response)) {
-                Ok(Ok(true)) => sent = send().await,
+                Ok(Ok(true)) => sent = post().await,
                 Ok(Err(elsewhere)) => sent = Err(elsewhere),
                 Ok(Ok(false)) | Err(_) => break,
             }
