@@ -211,6 +211,8 @@ impl Status {
         let mut all = lock(&self.0);
         let entry = all.tool_mut(tool);
         entry.verdict = verdict;
+        // A new version starts afresh. What is known of this one is recorded next.
+        entry.output_schema = OutputSchema::default();
         entry.findings = findings.iter().take(MAX_FINDINGS).map(ToString::to_string).collect();
     }
 
@@ -334,8 +336,23 @@ mod tests {
     use std::time::Duration;
 
     use toolbond_contract::{CallCheck, Outcome, Revision, Side};
+    use toolbond_guard_core::environment::{Record, ToolStatus};
+    use toolbond_guard_core::learned::Learned;
 
-    use super::{CallSource, Event, MAX_MESSAGE, MAX_TOOLS, OTHER, RECENT, SLOWEST, Status};
+    use super::{
+        CallSource, Event, MAX_MESSAGE, MAX_TOOLS, OTHER, OutputSchema, RECENT, SLOWEST, Status,
+    };
+
+    #[test]
+    fn a_tool_whose_server_repaired_its_schema_no_longer_breaks_it() {
+        let status = Status::default();
+        let found = || status.snapshot().tools["t"].output_schema;
+        let learned = Learned::gone();
+        status.record(&Record::BrokenOutput { tool: "t", learned: &learned });
+        assert_eq!(found(), OutputSchema::Dropped);
+        status.record(&Record::Tool { name: "t", findings: &[], status: ToolStatus::Kept });
+        assert_eq!(found(), OutputSchema::Kept);
+    }
 
     #[test]
     fn keeps_a_bounded_number_of_everything() {

@@ -55,7 +55,8 @@ impl ResultCheck<'_> {
                 match contract.tell_error(result) {
                     // Clients of legacy revisions get it as text in any case.
                     Cow::Owned(told)
-                        if self.revision.is_natural() || !self.rules.settings.project =>
+                        if self.revision.is_natural()
+                            || !self.rules.settings.translate.revisions =>
                     {
                         let replacement = Some(told_error(text, result, told));
                         CheckedResult { replacement, ..CheckedResult::default() }

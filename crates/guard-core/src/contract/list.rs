@@ -449,7 +449,7 @@ impl PageCheck<'_> {
     /// The tool as the revision of the client can carry it, and how its results reach the client.
     fn project<'t>(&self, tool: &'t Value, name: &str) -> (Cow<'t, Value>, Form) {
         let revision = &self.audience.revision;
-        let shaped = if !self.rules.settings.project {
+        let shaped = if !self.rules.settings.translate.revisions {
             Ok(Shaped::new(Cow::Borrowed(tool), Form::Natural))
         } else if revision.is_natural() {
             lift_tool(tool, revision)
@@ -471,7 +471,7 @@ impl PageCheck<'_> {
 
     /// The tool with its schemas in 2020-12, and how many were converted added to `count`.
     fn convert_dialects<'t>(&self, tool: &'t Value, count: &mut usize) -> Cow<'t, Value> {
-        if self.rules.settings.keep_dialects {
+        if !self.rules.settings.translate.dialects {
             return Cow::Borrowed(tool);
         }
         let converted = convert_tool(tool);

@@ -49,7 +49,7 @@ impl Bridge {
 
     /// Whether nothing is to be translated.
     fn is_off(&self) -> bool {
-        !self.io.server.rules().settings.bridge_eras
+        !self.io.server.rules().settings.translate.eras
     }
 
     /// Whether the bridge may have to write messages of its own, or has to see each one.
