@@ -37,7 +37,7 @@ enum Verb {
     View(view::View),
     Targets(targets::Targets),
     Explain(explain::Explain),
-    Guard(guard::Guard),
+    Guard(Box<guard::Guard>),
     ExtProc(ext_proc::ExtProc),
     Project(project::Project),
     Lift(lift::Lift),
