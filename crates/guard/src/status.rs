@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
-use toolbond_contract::{Action, CallCheck, Finding, Outcome, Revision, Severity, Side};
+use toolbond_contract::{Action, Finding, Outcome, Revision, Severity, Side, judge::CallCheck};
 use toolbond_guard_core::environment::{Record, ToolStatus};
 
 use crate::clock::utc;
@@ -335,7 +335,7 @@ impl Snapshot {
 mod tests {
     use std::time::Duration;
 
-    use toolbond_contract::{CallCheck, Outcome, Revision, Side};
+    use toolbond_contract::{Outcome, Revision, Side, judge::CallCheck};
     use toolbond_guard_core::environment::{Record, ToolStatus};
     use toolbond_guard_core::learned::Learned;
 

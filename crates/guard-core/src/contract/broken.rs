@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 use toolbond_contract::{
-    Change, Contract, Finding, JudgedCall, Outcome, RepairedResult, Structured,
+    Contract, Finding, JudgedCall, Outcome, Structured,
+    arguments::Change,
+    results::RepairedResult,
     rules::{RESULT_INVALID, RESULT_MISSING},
 };
 

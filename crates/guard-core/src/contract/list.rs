@@ -9,10 +9,12 @@ use std::sync::{Arc, OnceLock};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use toolbond_contract::{
-    Action, Contract, Finding, Form, Mode, Pointer, ProjectError, ProjectErrorKind, Shaped,
-    convert_tool, judge_tools, lift_tool, project_tool, relax_tool,
+    Action, Contract, Finding, Form, Mode, Pointer, ProjectError, convert_tool, judge_tools,
+    lift_tool,
+    project::{ProjectErrorKind, Shaped},
+    project_tool,
+    relax::{relax_tool, without_formats},
     rules::{SCHEMA_DIALECT, SCHEMA_LIMIT},
-    without_formats,
 };
 use toolbond_targets::{Target, UsedNames, name_views};
 

@@ -6,8 +6,8 @@ use crate::environment::CallSpan;
 use crate::event::CallSource;
 use serde_json::Value;
 use toolbond_contract::{
-    CallCheck, Contract, Form, Interim, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side,
-    Structured, rules::RESULT_SHAPE,
+    Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured,
+    judge::CallCheck, results::Interim, rules::RESULT_SHAPE,
 };
 use toolbond_schema::Instance;
 
