@@ -65,6 +65,8 @@ mod guard_many;
 #[cfg(unix)]
 mod guard_memory;
 mod guard_modern;
+#[cfg(unix)]
+mod guard_operator;
 mod guard_peers;
 #[cfg(unix)]
 mod guard_process;
@@ -77,6 +79,8 @@ mod guard_sse;
 mod guard_stalls;
 mod guard_tls;
 mod guard_unlabelled;
+#[cfg(unix)]
+mod guard_upstream;
 mod guard_views;
 #[cfg(target_os = "linux")]
 mod hosts;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::environment::CallSpan;
+use crate::event::CallSource;
 use serde_json::Value;
 use toolbond_contract::{
     Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured,
@@ -37,6 +38,7 @@ pub struct ResultCheck<'a> {
     pub revision: &'a Revision,
     /// Whether it is the result of a task, which is always the final one.
     pub is_of_task: bool,
+    pub source: &'a CallSource,
     pub span: Option<&'a CallSpan>,
 }
 
@@ -188,7 +190,8 @@ impl ResultCheck<'_> {
                 let tool = self.contract().map_or("", Contract::name);
                 let finding = RESULT_SHAPE.finding(error.kind.to_string());
                 let finding = finding.at(error.pointer).tool(tool);
-                self.server.report_call(vec![finding], &self.rules.settings, self.span);
+                let settings = &self.rules.settings;
+                self.server.report_call(vec![finding], self.source, settings, self.span);
                 None
             });
         if let (Some(span), Some(_)) = (self.span, &replacement) {
@@ -224,7 +227,7 @@ impl ResultCheck<'_> {
 
     /// Reports the findings, and returns the tool error that takes the place of the result, if there is one.
     pub(super) fn conclude(self, judged: JudgedCall) -> Option<String> {
-        self.server.report_call(judged.findings, &self.rules.settings, self.span);
+        self.server.report_call(judged.findings, self.source, &self.rules.settings, self.span);
         if let (Some(span), Some(_)) = (self.span, &judged.refusal) {
             span.set_withheld();
             span.set_tool_error();

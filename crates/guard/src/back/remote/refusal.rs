@@ -27,6 +27,16 @@ pub(crate) struct HttpRefusal {
 }
 
 impl HttpRefusal {
+    /// A refusal of the guard itself, with this status.
+    pub(super) fn new(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new() }
+    }
+
+    /// The status.
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// The refusal that `response` is; `None` where its status means something else in another era, such as 404.
     pub(crate) fn read(response: &Parts) -> Option<Self> {
         let status = response.status;

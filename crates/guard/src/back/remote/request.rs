@@ -11,6 +11,7 @@ use crate::back::http::set_message_headers;
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::Driven;
 use crate::server::GuardedServer;
+use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::era::{MODERN, meta};
 use toolbond_guard_core::json::object::Object;
 use toolbond_guard_core::json::strict::parse_described;
@@ -21,6 +22,7 @@ use toolbond_guard_core::trace::repeat_trace;
 pub(super) type SchemaOf<'a> = &'a dyn Fn(&str) -> Option<Arc<Value>>;
 
 /// A message for a server on HTTP.
+#[derive(Clone)]
 pub(crate) struct ToServer {
     /// What it is, unless it is an answer.
     pub(super) request: Option<Request>,
@@ -28,6 +30,7 @@ pub(crate) struct ToServer {
 }
 
 /// A request, or without an id a notification.
+#[derive(Clone)]
 pub(super) struct Request {
     pub(super) id: Option<Id>,
     pub(super) method: String,
@@ -48,6 +51,11 @@ impl ToServer {
             Outgoing::Text(_) => None,
         };
         Self { request, text: driven.pieces(message) }
+    }
+
+    /// Text that could not be read.
+    pub(crate) fn unread(text: Counted) -> Self {
+        Self { request: None, text: text.into() }
     }
 
     /// The id of a request.
