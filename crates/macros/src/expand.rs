@@ -53,6 +53,7 @@ pub(crate) fn stand_in(block: &ToolsBlock) -> TokenStream {
         || quote!(impl #generics #krate::__private::rmcp::ServerHandler for #kind #bounds {}),
     );
     quote! {
+        #[allow(unused)]
         #item
 
         impl #generics #krate::Tools for #kind #bounds {

@@ -90,8 +90,8 @@ fn attributes_are_known_and_meta_is_an_object() {
             #[tool(name = \"b\", name = \"c\", icon(source = \"x.png\"))] fn b(&self) {}
         }",
         &[
-            ("read_only = 1", "expected `read_only` or `read_only = false`"),
             ("title", "expected a name and a text: `name = \"…\"`"),
+            ("read_only = 1", "expected `read_only` or `read_only = false`"),
             ("readonly", "unknown attribute `readonly`; did you mean `read_only`?"),
             ("name = \"c\"", "expected `name` once"),
             ("source", "unknown attribute `source`; did you mean `src`?"),

@@ -16,8 +16,8 @@ mod project;
 mod targets;
 mod view;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
 use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::Exit;
 

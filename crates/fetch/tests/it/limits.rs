@@ -1,4 +1,4 @@
-//! FetchLimits on all documents of a schema.
+//! Limits on all documents of a schema.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -19,7 +19,7 @@ use toolbond_fetch::{DocumentErrorKind, FetchError, FetchLimits, Fetcher, Policy
 use toolbond_harness::http::HttpServer;
 use toolbond_harness::wait::HANG;
 
-/// FetchLimits that leave documents as much time as they take on a busy machine.
+/// Limits that leave documents as much time as they take on a busy machine.
 fn patient() -> FetchLimits {
     let mut limits = FetchLimits::default();
     (limits.document_time, limits.total_time) = (HANG, HANG);

@@ -452,7 +452,7 @@ fn a_result_that_is_no_object_reaches_legacy_clients_once_the_schema_is_gone() {
 #[test]
 fn results_of_tasks_are_repaired_and_relax_the_schema() {
     let completed = |result: &Value| json!({ "resultType": "complete", "taskId": "t", "status": "completed", "result": result });
-    let task = json!({ "taskId": "t", "status": "working" });
+    let working = json!({ "taskId": "t", "status": "working" });
     let ask = |talk: &mut Talk, method: &str, answer: &Value| {
         let params = json!({ "taskId": "t", "_meta": meta(STRICT) });
         talk.client(&json!({ "id": 2, "method": method, "params": params }));
@@ -467,7 +467,7 @@ fn results_of_tasks_are_repaired_and_relax_the_schema() {
         let is_inside = method == "tasks/get";
         let mut created = json!({ "resultType": "task", "taskId": "t", "status": "working" });
         if !is_inside {
-            created = json!({ "task": task });
+            created = json!({ "task": working });
         }
         let wrap = |result: &Value| if is_inside { completed(result) } else { result.clone() };
         assert_eq!(call(&mut talk, STRICT, &created).0, created);

@@ -10,19 +10,19 @@ const MOST_MORE: usize = 60;
 /// The crates that a package with `dependency` is built of, the package included.
 fn crates(name: &str, dependency: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(folder.join("src")).unwrap();
-    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
+    fs::create_dir_all(folder.join("src")).expect("a package of its own");
+    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).expect("a package of its own");
+    fs::write(folder.join("src/main.rs"), "fn main() {}\n").expect("a package of its own");
     let tokio = r#"tokio = { version = "1", features = ["macros", "rt-multi-thread"] }"#;
     let manifest = format!(
         "[package]\nname = \"{name}\"\nedition = \"2024\"\n[dependencies]\n{dependency}\n{tokio}\n[workspace]\n"
     );
-    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    fs::write(folder.join("Cargo.toml"), manifest).expect("a package of its own");
     let mut command = Command::new(env!("CARGO"));
     command.args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none"]);
-    let output = command.current_dir(&folder).output().unwrap();
+    let output = command.current_dir(&folder).output().expect("a package of its own");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = String::from_utf8(output.stdout).expect("a package of its own");
     let package = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     text.lines().map(package).collect()
 }
