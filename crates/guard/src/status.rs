@@ -158,6 +158,8 @@ impl Status {
         let mut all = lock(&self.0);
         let entry = all.tool_mut(tool);
         entry.verdict = verdict;
+        // A new version starts afresh. What is known of this one is recorded next.
+        entry.output_schema = OutputSchema::default();
         entry.findings = findings.iter().take(MAX_FINDINGS).map(ToString::to_string).collect();
     }
 
