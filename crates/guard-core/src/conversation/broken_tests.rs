@@ -412,6 +412,19 @@ fn warn_and_enforce_learn_nothing() {
         let mut talk = talk(Settings { results: mode, ..Settings::default() });
         list(&mut talk, STRICT);
         let wrong = result(&json!({ "sum": "7" }));
+#[test]
+fn what_a_server_of_an_earlier_era_answers_is_final_whatever_it_says() {
+    for answer in [
+        json!({ "resultType": "input_required", "requestState": "s" }),
+        json!({ "resultType": "task", "taskId": "t" }),
+    ] {
+        let settings = Settings { results: Mode::Enforce, ..Settings::default() };
+        let (_, found) = bridged(settings, "c", &tools()[0], &answer);
+        assert_eq!(found["isError"], true, "{answer} became {found}");
+        assert_eq!(found["resultType"], "complete", "{answer} became {found}");
+    }
+}
+
         let (found, _) = call(&mut talk, STRICT, &wrong);
         assert_eq!(found == wrong, mode != Mode::Enforce, "{mode}");
         assert_eq!(list(&mut talk, STRICT)["tools"], tools(), "{mode}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytestring::ByteString;
-use toolbond_contract::Revision;
+use toolbond_contract::{Interim, Revision};
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::held::{Decision, Decisions};
@@ -253,7 +253,9 @@ impl Conversation {
                 let mut params = CallParams::read(text, envelope)?;
                 let list = self.list_key(part, std::mem::take(&mut params.client), rules);
                 let revision = list.audience.revision.clone();
-                let purpose = Purpose::Call { tool: None, revision };
+                let known = Interim::known_to(&revision);
+                let interim = if params.may_be_task { known } else { known.without_tasks() };
+                let purpose = Purpose::Call { tool: None, revision, interim };
                 return Ok((purpose, Some((params, list))));
             }
             Method::ListTools => {

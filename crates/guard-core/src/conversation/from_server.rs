@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use toolbond_contract::Interim;
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::held::{Decision, Decisions};
@@ -430,12 +431,15 @@ impl Conversation {
                 let check = JobKind::Page { request, others, result, audience };
                 return self.check_later(checked, check, AnswerPurpose::List(key));
             }
-            Purpose::Call { tool, revision } if settings.inspects_results() => {
-                let call = AnsweredCall { tool, revision, is_of_task: false, span: pending.span };
+            Purpose::Call { tool, revision, interim } if settings.inspects_results() => {
+                // It gets defaults where it is the answer of an earlier server, whose results are all final.
+                let interim = if part.defaults.is_empty() { interim } else { Interim::None };
+                let call = AnsweredCall { tool, revision, interim, span: pending.span };
                 return self.check_result(checked, call, budget);
             }
             Purpose::TaskResult { tool, revision } if settings.inspects_results() => {
-                let call = AnsweredCall { tool, revision, is_of_task: true, span: pending.span };
+                let call =
+                    AnsweredCall { tool, revision, interim: Interim::None, span: pending.span };
                 return self.check_result(checked, call, budget);
             }
             Purpose::UnknownTask { is_result }
@@ -449,7 +453,7 @@ impl Conversation {
                     Err(wrong) => return (to, refused(&self.report_task(&wrong))),
                 };
                 if let Some(result) = inner {
-                    let call = AnsweredCall { tool, revision, is_of_task: true, span: None };
+                    let call = AnsweredCall { tool, revision, interim: Interim::None, span: None };
                     return self.check_result(Checked { result, ..checked }, call, budget);
                 }
             }
@@ -523,7 +527,7 @@ impl Conversation {
             return (to, edited(part, edits));
         };
         let checked = Checked { part, result, edits, id: None, to };
-        let call = AnsweredCall { tool, revision, is_of_task: true, span: None };
+        let call = AnsweredCall { tool, revision, interim: Interim::None, span: None };
         self.check_result(checked, call, budget)
     }
 

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use crate::environment::CallSpan;
 use ahash::AHashMap;
-use toolbond_contract::Revision;
+use toolbond_contract::{Interim, Revision};
 
 use super::action::StreamId;
 use crate::caller::Caller;
@@ -29,8 +29,8 @@ pub(super) enum Purpose {
     Handshake { client: Option<String> },
     /// A page of the tool list.
     List { request: PageRequest, key: ListKey },
-    /// A call of a tool.
-    Call { tool: Option<Tool>, revision: Revision },
+    /// A call of a tool. `interim` says which results are not the final ones to its client.
+    Call { tool: Option<Tool>, revision: Revision, interim: Interim },
     /// A request for the result of a call that became a task.
     TaskResult { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.
