@@ -272,10 +272,19 @@ impl Conversation {
     }
 
     /// Adds a request to those that wait for their answer.
-    fn add(&mut self, part: &ClientPart<'_>, key: &Key, pending: Pending) -> Result<u64, NotAdded> {
+    fn add(
+        &mut self,
+        part: &ClientPart<'_>,
+        key: &Key,
+        mut pending: Pending,
+    ) -> Result<u64, NotAdded> {
         // In one session, an answer to the one may be taken for an answer to the other.
         if self.has_session && self.pending.is_open_elsewhere(key, &part.told.caller) {
             return Err(NotAdded::InUse);
+        }
+        pending.kept = self.server.environment().keep(pending.bytes(key));
+        if pending.kept.is_none() {
+            return Err(NotAdded::NoMemory);
         }
         let serial = self.pending.insert(key.clone(), pending)?;
         if self.link == Link::Endpoint {

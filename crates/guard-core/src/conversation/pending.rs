@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 
-use crate::environment::CallSpan;
+use crate::environment::{CallSpan, Kept};
 use ahash::AHashMap;
 use toolbond_contract::{Interim, Revision};
 
@@ -21,6 +21,9 @@ const MAX_RESUMABLE: usize = 1024;
 
 /// The most requests whose client has left that are remembered: servers need not answer them.
 const MAX_ABANDONED: usize = 4096;
+
+/// What a request takes while it waits, beside its id and its progress token.
+const BYTES: usize = 1 << 10;
 
 /// Why a request was sent, as far as its answer is checked.
 #[derive(Clone, Debug)]
@@ -73,6 +76,8 @@ pub(super) struct Pending {
     pub(super) token: Option<(Id, Option<String>)>,
     /// The span of a call, where calls are traced.
     pub(super) span: Option<CallSpan>,
+    /// The memory that it takes.
+    pub(super) kept: Option<Kept>,
     serial: u64,
 }
 
@@ -88,8 +93,16 @@ impl Pending {
             client_id: None,
             token: None,
             span: None,
+            kept: None,
             serial: 0,
         }
+    }
+
+    /// The bytes that it takes as long as it waits under `key`.
+    pub(super) fn bytes(&self, (_, id): &Key) -> usize {
+        let own = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let token = |(token, client): &(Id, Option<String>)| 2 * token.bytes() + own(client);
+        BYTES + 3 * id.bytes() + own(&self.client_id) + self.token.as_ref().map_or(0, token)
     }
 
     /// Marks the request as answered and returns it. Another answer to it is not part of its span.
@@ -170,6 +183,8 @@ pub(super) enum NotAdded {
     InUse,
     /// There are [`MAX_PENDING`] requests already.
     TooMany,
+    /// There is no memory for it.
+    NoMemory,
 }
 
 impl NotAdded {
@@ -178,6 +193,11 @@ impl NotAdded {
         match self {
             Self::InUse => format!("request id {id} is already in use"),
             Self::TooMany => format!("{MAX_PENDING} requests are pending already"),
+            Self::NoMemory => {
+                "the guard holds as many open requests as its memory limit allows (--max-memory); \
+                               try again later"
+                    .to_owned()
+            }
         }
     }
 }
