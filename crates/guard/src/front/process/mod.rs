@@ -31,6 +31,7 @@ pub(crate) use self::target::Target;
 use crate::back::child::Launch;
 use crate::front::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::body::read_body;
+use crate::http::charset::in_utf8;
 use crate::http::media::media;
 use crate::http::respond::{Body, no_content, plain, refuse, remove_hop_by_hop};
 use crate::memory::{MemoryLimit, Sender};
@@ -156,6 +157,7 @@ impl Processes {
             return refuse(StatusCode::BAD_REQUEST, code::REQUEST, reason);
         }
         if parts.method == Method::POST {
+            let body = in_utf8(&mut parts.headers, body);
             if let Err(reason) = media(&parts.headers) {
                 return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
             }

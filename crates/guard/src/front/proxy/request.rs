@@ -13,6 +13,7 @@ use super::session::{Answered, RequestStream, Session};
 use super::{Next, Proxy, Repeatable};
 use crate::front::http::named_revision;
 use crate::http::body::read_body;
+use crate::http::charset::in_utf8;
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, BoxError, join, json, refuse, remove_hop_by_hop};
 use crate::memory::Sender;
@@ -53,6 +54,7 @@ impl Proxy {
             return self.answer_without_body(parts, next).await;
         }
         let max = self.server.rules().settings.max_message;
+        let body = in_utf8(&mut parts.headers, body);
         if let Err(reason) = media(&parts.headers) {
             return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
         }
