@@ -20,6 +20,9 @@ use crate::json::strict::{self, value_bytes};
 use crate::message::{INLINE_BYTES, Outline, RESULT_NAMES, created_tasks};
 use crate::server::{Rules, Server};
 
+/// The most bytes that a message has around its result: its id, above all.
+const AROUND: usize = 2 << 10;
+
 /// A checked result.
 #[derive(Debug, Default)]
 pub struct CheckedResult {
