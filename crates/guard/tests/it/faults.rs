@@ -1,8 +1,8 @@
 //! Peers that break off, and peers that break the protocol.
 
 use serde_json::{Value, json};
-use toolbond_guard::{MemoryLimit, Settings};
 use toolbond_guard::stdio::End;
+use toolbond_guard::{MemoryLimit, Settings};
 use toolbond_harness::mcp::request;
 
 use crate::contract::strict;
