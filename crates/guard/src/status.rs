@@ -228,8 +228,21 @@ mod tests {
     use std::time::Duration;
 
     use toolbond_contract::{CallCheck, Outcome, Revision, Side};
+    use toolbond_guard_core::environment::{Record, ToolStatus};
+    use toolbond_guard_core::learned::Learned;
 
-    use super::{MAX_TOOLS, OTHER, SLOWEST, Status};
+    use super::{MAX_TOOLS, OTHER, OutputSchema, SLOWEST, Status};
+
+    #[test]
+    fn a_tool_whose_server_repaired_its_schema_no_longer_breaks_it() {
+        let status = Status::default();
+        let found = || status.snapshot().tools["t"].output_schema;
+        let learned = Learned::gone();
+        status.record(&Record::BrokenOutput { tool: "t", learned: &learned });
+        assert_eq!(found(), OutputSchema::Dropped);
+        status.record(&Record::Tool { name: "t", findings: &[], status: ToolStatus::Kept });
+        assert_eq!(found(), OutputSchema::Kept);
+    }
 
     #[test]
     fn keeps_a_bounded_number_of_everything() {
