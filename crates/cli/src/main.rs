@@ -6,6 +6,7 @@ mod diff;
 mod excerpt;
 mod exit;
 mod format;
+mod header;
 mod input;
 mod layout;
 mod lint;
@@ -17,6 +18,7 @@ mod progress;
 mod replace;
 mod report;
 mod reshape;
+mod server_name;
 mod shape;
 mod terminal;
 mod verbs;
@@ -24,11 +26,9 @@ mod watchdog;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    exit::exit_code(verbs::Toolbond::parse().run())
+    exit::exit_code(verbs::Toolbond::from_command_line().run())
 }

@@ -8,10 +8,11 @@ use quick_cache::unsync::Cache;
 use toolbond_contract::{Finding, JudgeOptions, Policy, Revision};
 
 use crate::environment::{CallSpan, Documents, Environment};
-use crate::event::Event;
+use crate::event::{CallSource, Event};
 use crate::known_eras::KnownEras;
 use crate::learned::LearnedTools;
 use crate::lock::lock;
+use crate::message::Unreadable;
 use crate::settings::{Deployment, Settings};
 use crate::tool_cache::{Shelf, ToolCache};
 
@@ -130,28 +131,31 @@ impl Server {
         self.environment.report(event);
     }
 
+    /// Reports that a client sent what is no message, without quoting it where that matters.
+    pub fn report_unreadable(&self, text: &Unreadable) {
+        let what = "client: could not read a message";
+        self.report(Event::error(format!("{what}: {}", text.reason)).or_unquoted(what));
+    }
+
     /// Reports the findings about a call, without its values unless the settings ask for them. What listens to them
     /// runs in the context of `span`.
     pub fn report_call(
         &self,
         mut findings: Vec<Finding>,
+        source: &CallSource,
         settings: &Settings,
         span: Option<&CallSpan>,
     ) {
         if findings.is_empty() {
             return;
         }
-        if !settings.log_values {
+        if !settings.show_values.in_log {
             for finding in &mut findings {
                 finding.found = None;
             }
         }
         let mut report = || {
-            let mut findings = findings.clone();
-            self.report(match findings.len() {
-                1 => Event::Finding(findings.remove(0)),
-                _ => Event::Call(findings),
-            });
+            self.report(Event::Call { findings: findings.clone(), source: source.clone() });
         };
         match span {
             Some(span) => span.report(&findings, &mut report),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::Value;
-use toolbond_contract::{CallCheck, Finding};
+use toolbond_contract::{Finding, judge::CallCheck};
 use toolbond_fetch::{PendingBundle, ToolBundles, explain};
 use toolbond_guard_core::environment::{
     Bundle, CallSpan, CallStart, Documents, Environment, Kept, Record, Span, TraceFields,
 };
 use toolbond_guard_core::event::{Event, Listener};
-use toolbond_telemetry::{Role, Telemetry, TraceContext, Transport};
+use toolbond_telemetry::{CallRole, Telemetry, TraceContext, Transport};
 
 use crate::memory::OpenRequests;
 use crate::parallel;
@@ -45,6 +45,11 @@ impl Environment for Surroundings {
 
     fn record(&self, record: &Record<'_>) {
         self.status.record(record);
+        if self.listener.wants_details()
+            && let Some(text) = detail(record)
+        {
+            self.listener.on_event(Event::Detail(text));
+        }
         if let (Some(telemetry), Record::Check { tool, check, span }) = (&self.telemetry, record) {
             telemetry.count_check(Some(&self.name), tool, check);
             if let Some(span) = span {
@@ -62,7 +67,7 @@ impl Environment for Surroundings {
         let read = |it: &TraceFields| TraceContext::read(&it.traceparent, it.tracestate.as_deref());
         let parent = call.parents.iter().find_map(read);
         let span = telemetry.start_call(&toolbond_telemetry::CallStart {
-            role: Role::Server,
+            role: CallRole::Server,
             parent: parent.as_ref(),
             server: Some(&self.name),
             revision: call.revision,
@@ -94,6 +99,30 @@ impl Environment for Surroundings {
             )
         });
     }
+}
+
+/// What a record says to those who want details.
+fn detail(record: &Record<'_>) -> Option<String> {
+    Some(match record {
+        Record::Handshake { server, revision } => {
+            let name = server.as_deref().unwrap_or("unnamed");
+            let revision = revision.map_or_else(String::new, |it| format!(", revision {it}"));
+            format!("server: connected to {name}{revision}")
+        }
+        Record::Call { tool, source, .. } => match tool {
+            Some(tool) => format!("client: called `{tool}`{source}"),
+            None => format!("client: called a tool that is not listed{source}"),
+        },
+        Record::Check { tool, check, .. } => {
+            let micros = check.time.as_micros();
+            let outcome = format!("{:?}", check.outcome).to_lowercase();
+            format!("{} of `{tool}`: {outcome}, {micros} µs", check.side)
+        }
+        Record::Failed { tool, source, message } => {
+            format!("call of `{tool}` failed: {message}{source}")
+        }
+        Record::Tool { .. } | Record::BrokenOutput { .. } => return None,
+    })
 }
 
 /// A span that is exported.
@@ -214,7 +243,7 @@ mod tests {
     use toolbond_harness::files::Folder;
     use toolbond_harness::wait::wait_until;
     use toolbond_targets::UsedNames;
-    use toolbond_telemetry::{CallStart, Role, Telemetry, TraceContext};
+    use toolbond_telemetry::{CallRole, CallStart, Telemetry, TraceContext};
 
     use crate::server::GuardedServer;
 
@@ -258,7 +287,7 @@ mod tests {
         let (telemetry, revision) = (Telemetry::global(), toolbond_contract::Revision::default());
         let parent = TraceContext::read(PARENT, None).unwrap();
         let span = telemetry.start_call(&CallStart {
-            role: Role::Server,
+            role: CallRole::Server,
             parent: Some(&parent),
             server: None,
             revision: &revision,

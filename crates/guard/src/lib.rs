@@ -13,6 +13,7 @@
 //! - [`live`] asks a running server for its tools.
 
 mod back;
+mod clock;
 pub mod config;
 mod environment;
 mod fleet;
@@ -41,6 +42,7 @@ mod url;
 pub use back::child::watch;
 pub use back::child::{Child, Launch, StartError, Watchdog};
 pub use back::http::{Client, TrustError, UpstreamError};
+pub use clock::utc;
 pub use fleet::{Fleet, FleetError};
 pub use front::http::Hosts;
 pub use front::process::{ProcessLimits, Processes};
@@ -54,5 +56,5 @@ pub use router::{Backend, Router, Routes};
 pub use server::GuardedServer;
 pub use status_page::StatusPage;
 pub use toolbond_guard_core::event::{Event, Listener};
-pub use toolbond_guard_core::settings::{Deployment, Override, Settings};
+pub use toolbond_guard_core::settings::{Deployment, Override, Settings, ShowValues, Translations};
 pub use toolbond_telemetry::Telemetry;

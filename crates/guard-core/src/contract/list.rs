@@ -9,10 +9,12 @@ use std::sync::{Arc, OnceLock};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use toolbond_contract::{
-    Action, Contract, Finding, Form, Mode, Pointer, ProjectError, ProjectErrorKind, Shaped,
-    convert_tool, judge_tools, lift_tool, project_tool, relax_tool,
+    Action, Contract, Finding, Form, Mode, Pointer, ProjectError, convert_tool, judge_tools,
+    lift_tool,
+    project::{ProjectErrorKind, Shaped},
+    project_tool,
+    relax::{relax_tool, without_formats},
     rules::{SCHEMA_DIALECT, SCHEMA_LIMIT},
-    without_formats,
 };
 use toolbond_targets::{Target, UsedNames, name_views};
 
@@ -311,8 +313,7 @@ impl PageCheck<'_> {
     /// Tells once that the results of a tool cannot be checked. Returns why it is withheld, where its results are enforced.
     fn unchecked_results(&self, contract: &Contract, judged: &JudgedTool) -> Option<Arc<str>> {
         let Finding { pointer, message, rule, .. } = judged.unusable_output()?;
-        let reason =
-            format!("its results cannot be checked: {pointer}: {message} (rule `{rule}`)",);
+        let reason = format!("its results cannot be checked: {pointer}: {message} (rule `{rule}`)");
         let settings = &self.rules.settings;
         let (name, mode) = (contract.name(), settings.results_mode(contract.name()));
         if mode == Mode::Enforce {
@@ -419,7 +420,7 @@ impl PageCheck<'_> {
         for (entry, judged) in entries.iter().zip(judged) {
             let Some(name) = entry.name() else { continue };
             let status = match settings.tools {
-                _ if settings.is_hidden(name) => ToolStatus::Dropped,
+                _ if settings.is_hidden(name) => ToolStatus::Hidden,
                 _ if judged.unusable_output().is_some()
                     && settings.results_mode(name) == Mode::Enforce =>
                 {
@@ -481,7 +482,7 @@ impl PageCheck<'_> {
     /// The tool as the revision of the client can carry it, and how its results reach the client.
     fn project<'t>(&self, tool: &'t Value, name: &str) -> (Cow<'t, Value>, Form) {
         let revision = &self.audience.revision;
-        let shaped = if !self.rules.settings.project {
+        let shaped = if !self.rules.settings.translate.revisions {
             Ok(Shaped::new(Cow::Borrowed(tool), Form::Natural))
         } else if revision.is_natural() {
             lift_tool(tool, revision)
@@ -503,7 +504,7 @@ impl PageCheck<'_> {
 
     /// The tool with its schemas in 2020-12, and how many were converted added to `count`.
     fn convert_dialects<'t>(&self, tool: &'t Value, count: &mut usize) -> Cow<'t, Value> {
-        if self.rules.settings.keep_dialects {
+        if !self.rules.settings.translate.dialects {
             return Cow::Borrowed(tool);
         }
         let converted = convert_tool(tool);

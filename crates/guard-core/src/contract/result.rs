@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use crate::environment::CallSpan;
+use crate::event::CallSource;
 use serde_json::Value;
 use toolbond_contract::{
-    CallCheck, Contract, Form, Interim, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side,
-    Structured, rules::RESULT_SHAPE,
+    Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured,
+    judge::CallCheck, results::Interim, rules::RESULT_SHAPE,
 };
-use toolbond_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget};
 use super::catalog::{HeldOutput, Tool};
@@ -41,6 +41,7 @@ pub struct ResultCheck<'a> {
     pub revision: &'a Revision,
     /// Which results are not the final ones to the client.
     pub interim: Interim,
+    pub source: &'a CallSource,
     pub span: Option<&'a CallSpan>,
 }
 
@@ -54,7 +55,7 @@ impl ResultCheck<'_> {
     ) -> Result<CheckedResult, OutOfBudget> {
         let settings = &self.rules.settings;
         let mode = self.contract().map_or(Mode::Off, |it| settings.results_mode(it.name()));
-        if mode == Mode::Off && !settings.project {
+        if mode == Mode::Off && !settings.translate.revisions {
             self.look_for_error(result);
             return Ok(CheckedResult::default());
         }
@@ -64,10 +65,9 @@ impl ResultCheck<'_> {
         let own;
         let outline = match outline {
             Some(outline) => Some(outline),
-            None if Instance::memory(result) > budget.memory => None,
             None => {
-                let left = budget.memory.saturating_sub(Instance::memory(result));
-                own = Outline::read(result, left);
+                let left = budget.memory_beside(result);
+                own = left.and_then(|left| Outline::read(result, left));
                 own.as_ref()
             }
         };
@@ -178,7 +178,7 @@ impl ResultCheck<'_> {
 
     /// Gives a result, or the outline of it, the shape that the client can read.
     pub(super) fn shaped(self, text: &str, result: &Value) -> CheckedResult {
-        if !self.rules.settings.project {
+        if !self.rules.settings.translate.revisions {
             return CheckedResult::default();
         }
         let form = match self.tool {
@@ -191,7 +191,8 @@ impl ResultCheck<'_> {
                 let tool = self.contract().map_or("", Contract::name);
                 let finding = RESULT_SHAPE.finding(error.kind.to_string());
                 let finding = finding.at(error.pointer).tool(tool);
-                self.server.report_call(vec![finding], &self.rules.settings, self.span);
+                let settings = &self.rules.settings;
+                self.server.report_call(vec![finding], self.source, settings, self.span);
                 None
             });
         if let (Some(span), Some(_)) = (self.span, &replacement) {
@@ -227,7 +228,7 @@ impl ResultCheck<'_> {
 
     /// Reports the findings, and returns the tool error that takes the place of the result, if there is one.
     pub(super) fn conclude(self, judged: JudgedCall) -> Option<String> {
-        self.server.report_call(judged.findings, &self.rules.settings, self.span);
+        self.server.report_call(judged.findings, self.source, &self.rules.settings, self.span);
         if let (Some(span), Some(_)) = (self.span, &judged.refusal) {
             span.set_withheld();
             span.set_tool_error();

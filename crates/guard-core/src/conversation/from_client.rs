@@ -7,6 +7,7 @@ use bytestring::ByteString;
 use toolbond_contract::{Interim, Revision};
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
+use super::handshake::AwaitedHandshake;
 use super::held::{Decision, Decisions};
 use super::link::Link;
 use super::pending::{Key, NotAdded, Pending, Purpose, RequestProgress};
@@ -17,11 +18,10 @@ use crate::caller::{Caller, keyed_hash};
 use crate::contract::budget::Budget;
 use crate::contract::catalog::ListKey;
 use crate::contract::param_headers::ParamHeaders;
-use crate::event::Event;
 use crate::json::edit::{EditError, Span};
 use crate::message::{
-    CallParams, Changes, ClientMeta, Content, Envelope, Id, Kind, ListParams, MAX_ID, Message,
-    Method, Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
+    CallParams, Changes, ClientMeta, Envelope, Id, Kind, ListParams, MAX_ID, Message, Method,
+    Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
 };
 use crate::server::Rules;
 use crate::trace::HttpTrace;
@@ -104,8 +104,7 @@ impl Conversation {
         if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
             return true;
         }
-        let what = "client: could not read a message";
-        self.report(Event::error(format!("{what}: {}", text.reason)).or_unquoted(what));
+        self.server.report_unreadable(text);
         // An answer to a request of the server cannot be answered itself.
         if text.id.is_some() && !text.has_method {
             return false;
@@ -115,8 +114,7 @@ impl Conversation {
             let key = (scope, (*id).clone());
             self.pending.get(&key).is_none()
         });
-        let code = if text.content == Content::Json { code::REQUEST } else { code::PARSE };
-        self.refuse(stream, id, code, &text.reason);
+        self.refuse(stream, id, text.code(), &text.reason);
         false
     }
 
@@ -165,7 +163,7 @@ impl Conversation {
         let read = self.purpose(part, method, rules).and_then(|(purpose, call)| {
             self.readdress(part, id, purpose).map(|readdressed| (readdressed, call))
         });
-        let (Readdressed { key, mut pending, edits }, call) = match read {
+        let (Readdressed { key, mut pending, edits }, mut call) = match read {
             Ok(read) => read,
             Err(error) => {
                 let text = format!("#/params: {error}");
@@ -174,8 +172,10 @@ impl Conversation {
             }
         };
         let mut changes = Changes { edits, meta: Vec::new() };
-        if call.is_some() {
+        if let Some((params, _)) = &mut call {
             pending.progress = RequestProgress::Held;
+            let own = params.client.client.take().map(Arc::from);
+            pending.client = own.or_else(|| self.client.clone());
         }
         let mut header_changes = Vec::new();
         if let Some((params, list)) = &call
@@ -185,7 +185,7 @@ impl Conversation {
             changes.meta = traced.meta;
             header_changes = traced.headers;
         }
-        let call_span = pending.span.clone();
+        let (call_span, client) = (pending.span.clone(), pending.client.clone());
         let serial = match self.add(part, &key, pending) {
             Ok(serial) => serial,
             Err(reason) => {
@@ -213,6 +213,7 @@ impl Conversation {
             key,
             serial,
             id: id.clone(),
+            client,
             name: params.name.into_owned(),
             name_at,
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
@@ -250,8 +251,8 @@ impl Conversation {
             Method::Listen => Purpose::Subscription { hears_of_tools: false },
             _ if !rules.settings.is_inspecting() => Purpose::Other,
             Method::CallTool => {
-                let mut params = CallParams::read(text, envelope)?;
-                let list = self.list_key(part, std::mem::take(&mut params.client), rules);
+                let params = CallParams::read(text, envelope)?;
+                let list = self.list_key(part, &params.client, rules);
                 let revision = list.audience.revision.clone();
                 let known = Interim::known_to(&revision);
                 let interim = if params.may_be_task { known } else { known.without_tasks() };
@@ -262,7 +263,7 @@ impl Conversation {
                 let params = ListParams::read(text, envelope)?;
                 Purpose::List {
                     request: self.catalog.request_page(params.cursor, self.now),
-                    key: self.list_key(part, params.client, rules),
+                    key: self.list_key(part, &params.client, rules),
                 }
             }
             Method::TaskResult | Method::TaskGet => self.task_purpose(method, part)?,
@@ -286,6 +287,12 @@ impl Conversation {
         if pending.kept.is_none() {
             return Err(NotAdded::NoMemory);
         }
+        if let Kind::Request(_, method) = part.envelope.kind
+            && let Some(awaited) = AwaitedHandshake::new(method, self.now)
+            && !(self.handshake.is_some() && self.pending.waits_for_handshake())
+        {
+            self.handshake = Some(awaited);
+        }
         let serial = self.pending.insert(key.clone(), pending)?;
         if self.link == Link::Endpoint {
             self.posted.entry(part.stream).or_default().push((key.clone(), serial));
@@ -294,9 +301,9 @@ impl Conversation {
     }
 
     /// Returns whose tool list a request is about.
-    fn list_key(&self, part: &ClientPart<'_>, client: ClientMeta, rules: &Rules) -> ListKey {
-        let caller = part.sender(&client);
-        let revision = client.revision.or_else(|| part.told.revision.cloned());
+    fn list_key(&self, part: &ClientPart<'_>, client: &ClientMeta, rules: &Rules) -> ListKey {
+        let caller = part.sender(client);
+        let revision = client.revision.clone().or_else(|| part.told.revision.cloned());
         let client = client.client.as_deref().or(self.client.as_deref());
         let revision = revision.unwrap_or_else(|| self.negotiated.clone());
         // It may be any of those that sent the same headers.

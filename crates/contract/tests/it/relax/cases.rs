@@ -2,7 +2,10 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolbond_contract::{Keyword, Relaxation, relax, relax_tool};
+use toolbond_contract::{
+    Relaxation, relax,
+    relax::{Keyword, relax_tool},
+};
 use toolbond_harness::generate::{self, Rng};
 use toolbond_harness::trials;
 use toolbond_schema::{Schema, Verdict};
