@@ -1,8 +1,8 @@
-//! FetchLimits on what one schema may make us fetch.
+//! Limits on what one schema may make us fetch.
 
 use std::time::Duration;
 
-/// FetchLimits on what one schema may make us fetch.
+/// Limits on what one schema may make us fetch.
 ///
 /// ```
 /// use toolbond_fetch::FetchLimits;

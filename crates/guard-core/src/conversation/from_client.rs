@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytestring::ByteString;
-use toolbond_contract::{Interim, Revision};
+use toolbond_contract::{Revision, results::Interim};
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::handshake::AwaitedHandshake;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use toolbond_contract::Interim;
+use toolbond_contract::results::Interim;
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::held::{Decision, Decisions};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytestring::ByteString;
-use toolbond_contract::{Contract, Interim, Revision};
+use toolbond_contract::{Contract, Revision, results::Interim};
 use toolbond_targets::{UsedNames, View};
 
 use crate::audience::Audience;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::environment::{CallSpan, Kept};
 use ahash::AHashMap;
-use toolbond_contract::{Interim, Revision};
+use toolbond_contract::{Revision, results::Interim};
 
 use super::action::StreamId;
 use crate::caller::Caller;
