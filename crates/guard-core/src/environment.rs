@@ -38,6 +38,11 @@ pub trait Environment: Send + Sync {
         None
     }
 
+    /// Memory for what is kept of an open request, until it is dropped; `None` where there is none left.
+    fn keep(&self, _bytes: usize) -> Option<Kept> {
+        Some(Arc::new(()))
+    }
+
     /// Calls `work` with each number below `count`, maybe on several threads at once.
     fn for_each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         (0..count).for_each(work);
@@ -52,6 +57,9 @@ pub trait Environment: Send + Sync {
     ) {
     }
 }
+
+/// Memory that is counted until all clones are dropped.
+pub type Kept = Arc<dyn Any + Send + Sync>;
 
 /// Something that is counted.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use serde_json::Value;
-use toolbond_contract::{Action, Contract, Finding, Form, JudgeOptions, judge_tools};
+use toolbond_contract::{Action, Contract, Finding, Form, JudgeOptions, Side, judge_tools};
 use toolbond_targets::View;
 
 use crate::audience::Audience;
@@ -54,6 +54,15 @@ impl JudgedTool {
     /// What its patterns compile to.
     pub fn pattern_states(&self) -> usize {
         self.contract.as_ref().map_or(0, pattern_states)
+    }
+
+    /// Why it has no output schema although its server declares one: that cannot be used.
+    pub fn unusable_output(&self) -> Option<&Finding> {
+        let contract = self.contract.as_ref().filter(|contract| contract.output().is_none());
+        let is_about = |finding: &&Finding| {
+            finding.side == Some(Side::Output) && finding.action == Action::MemberDropped
+        };
+        contract.and_then(|_| self.findings.iter().find(is_about))
     }
 
     /// The shape for clients of `audience`, which `make` makes unless it is known.

@@ -8,11 +8,12 @@ use serde_json::Value;
 use toolbond_contract::{Finding, judge::CallCheck};
 use toolbond_fetch::{PendingBundle, ToolBundles, explain};
 use toolbond_guard_core::environment::{
-    Bundle, CallSpan, CallStart, Documents, Environment, Record, Span, TraceFields,
+    Bundle, CallSpan, CallStart, Documents, Environment, Kept, Record, Span, TraceFields,
 };
 use toolbond_guard_core::event::{Event, Listener};
 use toolbond_telemetry::{CallRole, Telemetry, TraceContext, Transport};
 
+use crate::memory::OpenRequests;
 use crate::parallel;
 use crate::random::random;
 use crate::status::Status;
@@ -25,6 +26,7 @@ pub(crate) struct Surroundings {
     pub(crate) status: Arc<Status>,
     /// Where spans go, if anything is exported.
     pub(crate) telemetry: Option<Telemetry>,
+    pub(crate) open_requests: OpenRequests,
 }
 
 impl Environment for Surroundings {
@@ -74,6 +76,10 @@ impl Environment for Surroundings {
             transport: Some(if call.is_pipe { Transport::Pipe } else { Transport::Tcp }),
         });
         Some(Arc::new(ExportedSpan(span)))
+    }
+
+    fn keep(&self, bytes: usize) -> Option<Kept> {
+        self.open_requests.keep(bytes)
     }
 
     fn for_each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {

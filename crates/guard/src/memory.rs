@@ -11,6 +11,7 @@ use bytes::Bytes;
 use tokio::sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::environment::Kept;
 
 use toolbond_guard_core::lock::lock;
 use toolbond_guard_core::tool_cache::Shelf;
@@ -50,6 +51,25 @@ pub struct MemoryLimit {
     resumable: Arc<Share>,
     parsed: Arc<Share>,
     compiled: Arc<Shelf>,
+    open: OpenRequests,
+}
+
+/// The memory that open requests take: counted as that of messages, whose fourth part they may take.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenRequests {
+    messages: Arc<Share>,
+    own: Arc<Share>,
+}
+
+impl OpenRequests {
+    /// Memory for `bytes` of an open request, until it is dropped; `None` where others have too much.
+    pub(crate) fn keep(&self, bytes: usize) -> Option<Kept> {
+        let mut own = Reservation::new(&self.own, None);
+        own.try_grow(bytes).ok()?;
+        let mut counted = Reservation::new(&self.messages, None);
+        counted.grow_now(bytes);
+        Some(Arc::new((own, counted)))
+    }
 }
 
 /// Who sends a message.
@@ -139,8 +159,12 @@ impl MemoryLimit {
             Arc::new(Share { limit, small, kept, used, freed, turns })
         };
         let resumable = half / 8;
+        let messages = share(half - resumable, half / 256, half / 8);
+        let requests = messages.limit / 4;
+        let own = share(requests, requests, 0);
         Self {
-            messages: share(half - resumable, half / 256, half / 8),
+            open: OpenRequests { messages: Arc::clone(&messages), own },
+            messages,
             resumable: share(resumable, resumable, 0),
             parsed: share(half, half / 16, half / 4),
             compiled: Arc::new(Shelf::new(half)),
@@ -167,6 +191,11 @@ impl MemoryLimit {
     /// The memory of compiled tools.
     pub(crate) fn compiled(&self) -> &Arc<Shelf> {
         &self.compiled
+    }
+
+    /// The memory of open requests.
+    pub(crate) fn open_requests(&self) -> &OpenRequests {
+        &self.open
     }
 
     /// The most memory that the parsed values of one job may take.

@@ -38,14 +38,15 @@ impl GuardedServer {
     /// A server that its operator calls `name`. If that is a URL, its query is left out, which may be secret.
     #[must_use]
     pub fn new(name: &str, settings: Settings, listener: Arc<dyn Listener>) -> Self {
-        let name = without_query(name).to_owned();
+        let (name, memory) = (without_query(name).to_owned(), MemoryLimit::default());
         let environment = Surroundings {
             name: name.clone(),
             listener: Arc::clone(&listener),
             status: Arc::default(),
             telemetry: None,
+            open_requests: memory.open_requests().clone(),
         };
-        let shelf = Arc::clone(MemoryLimit::default().compiled());
+        let shelf = Arc::clone(memory.compiled());
         let environment = Arc::new(environment);
         let server = Server::new(settings, None, shelf, Arc::clone(&environment) as _);
         Self { name, server: Arc::new(server), listener, environment, fetch: Mutex::default() }
@@ -63,11 +64,12 @@ impl GuardedServer {
         Self { server, environment, ..self }
     }
 
-    /// Counts the memory of its compiled tools there.
+    /// Counts the memory of its compiled tools and open requests there.
     #[must_use]
     pub fn with_memory(self, memory: &MemoryLimit) -> Self {
-        let environment = Arc::clone(&self.environment);
-        self.with(environment, Some(memory.compiled()))
+        let open_requests = memory.open_requests().clone();
+        let environment = Surroundings { open_requests, ..Surroundings::clone(&self.environment) };
+        self.with(Arc::new(environment), Some(memory.compiled()))
     }
 
     /// Exports the spans of its calls and counts its checks.

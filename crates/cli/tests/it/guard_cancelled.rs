@@ -125,6 +125,26 @@ fn a_call_that_is_cancelled_before_the_server_sees_it_ends_its_stream() {
 }
 
 #[test]
+fn a_cancelled_request_of_a_batch_leaves_the_others_their_answers() {
+    // The second request is answered once the guard has heard that the first one is cancelled.
+    let cases = r#"*a/first*) echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"asked"}}';;
+        *ping*) echo '{"jsonrpc":"2.0","id":2,"result":{"data":"second"}}'; echo '{"jsonrpc":"2.0","id":99,"result":{}}';;"#;
+    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"a/first"},{"jsonrpc":"2.0","id":2,"method":"a/second"}]"#;
+    let (_guard, port) = shell("", cases);
+    for revision in ["", LAST] {
+        let session = open(port, "/sh/mcp");
+        let head = format!("{session}{revision}\r\nconnection: close");
+        let mut waiting = Connection::open(port, &head, batch.as_bytes());
+        waiting.wait_for("asked");
+        cancel(port, &session);
+        let ping = ask(port, &session, r#"{"jsonrpc":"2.0","id":99,"method":"ping"}"#);
+        assert_eq!(body(&ping)["result"], json!({}), "{ping}");
+        let rest = rest(&mut waiting);
+        assert!(rest.contains(r#""data":"second""#), "{revision}: {rest}");
+    }
+}
+
+#[test]
 fn a_client_without_a_session_cancels_nobody_elses_call() {
     let guard = Configured::start(&bare_table(""));
     let port = guard.port("/bare/mcp");

@@ -104,8 +104,13 @@ fn a_file_that_cannot_be_used_costs_one_line() {
     }
     let (found, log) = run(&["--results-file", &file], &tool());
     assert_eq!(found, "integer");
-    assert_eq!(log.matches("results file").count(), 2, "{log}");
-    assert!(log.contains("expected a results file of version 1: line 1 column 1"), "{log}");
+    assert_eq!(log.matches("results file").count(), 1, "{log}");
+    assert!(log.contains("it holds something else"), "{log}");
+    // It is not deleted, either.
+    let mut forget = plain(&["guard", "--forget", "--results-file", &file]);
+    let (code, out, error) = texts(forget.output().unwrap());
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(error.contains("it holds something else") && error.lines().count() == 1, "{error}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "my notes");
 }
 

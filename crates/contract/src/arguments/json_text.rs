@@ -14,6 +14,7 @@ declare_rule! {
     /// `"null"` is read in the same way where `null` is allowed.
     ///
     /// The text has at most 1 MiB, no object in it has a key twice, and it nests at most 127 levels.
+    /// Numbers in it keep their digits: they were numbers before, and a server that reads the text itself gets the same.
     /// A string that the schema takes as a string is never changed.
     ///
     /// ## Why is this bad

@@ -8,7 +8,9 @@ declare_rule! {
     /// ## What it does
     ///
     /// Under `repair`, where the output schema takes a number and no string, `"7"` becomes `7`. The string has to be one
-    /// number as JSON writes it. The result has to be valid afterwards, and all other bytes of it stay.
+    /// number as JSON writes it, and one that no reader rounds: an integer within ±(2^53 − 1), or what a double holds in
+    /// its shortest form. The id `"1234567890123456789"` stays a string, and the schema is relaxed. The result has to be
+    /// valid afterwards, and all other bytes of it stay.
     ///
     /// ## Why is this bad
     ///

@@ -65,16 +65,19 @@ pub enum Interim {
     /// Those of any revision.
     #[default]
     Any,
-    /// Those of 2026-07-28: `resultType` is `input_required` or `task`, and the result has what such a result needs.
+    /// Those of 2026-07-28: `resultType` is `input_required` or `task`, and the result has what such a result needs, and no
+    /// content.
     Typed,
-    /// Those of 2025-11-25, which has no `resultType`: there is a `task` and no content.
+    /// Those of 2026-07-28 for a client that does not know tasks: `resultType` is `input_required`.
+    Input,
+    /// Those of 2025-11-25, which has no `resultType`: there is a `task` with a `taskId`, and no content.
     Task,
     /// None.
     None,
 }
 
 impl Interim {
-    /// Returns what a client of `revision` knows.
+    /// Returns what a client of `revision` knows that takes tasks in place of results.
     #[must_use]
     pub fn known_to(revision: &Revision) -> Self {
         if revision.is_natural() {
@@ -86,32 +89,43 @@ impl Interim {
         }
     }
 
+    /// The same for a client that takes no tasks: it did not ask for one, or has not declared that it knows them.
+    #[must_use]
+    pub fn without_tasks(self) -> Self {
+        match self {
+            Self::Typed => Self::Input,
+            Self::Task => Self::None,
+            other => other,
+        }
+    }
+
     /// Whether the final result is still to come. A result with structured content is final, whatever else it says.
     pub(crate) fn includes(self, result: &Map<String, Value>) -> bool {
         if result.contains_key("structuredContent") {
             return false;
         }
-        let kind = result.get("resultType");
-        let is_task =
-            !result.contains_key("content") && result.get("task").is_some_and(Value::is_object);
-        match self {
-            Self::Any => match kind.and_then(Value::as_str) {
-                Some(kind) => matches!(kind, "input_required" | "task"),
-                None => is_task,
-            },
-            Self::Typed => match kind.and_then(Value::as_str) {
-                Some("input_required") => {
-                    result.get("inputRequests").is_some_and(Value::is_object)
-                        || result.get("requestState").is_some_and(Value::is_string)
-                }
-                // Some clients take a number for an id, too.
-                Some("task") => {
-                    result.get("taskId").is_some_and(|id| id.is_string() || id.is_number())
-                }
-                _ => false,
-            },
-            Self::Task => is_task,
-            Self::None => false,
+        let kind = result.get("resultType").and_then(Value::as_str);
+        let text = |name: &str| result.get(name).is_some_and(Value::is_string);
+        let is_object = |name: &str| result.get(name).is_some_and(Value::is_object);
+        let is_empty = match result.get("content") {
+            None => true,
+            Some(content) => content.as_array().is_some_and(Vec::is_empty),
+        };
+        match (self, kind) {
+            (Self::Any, Some(kind)) => matches!(kind, "input_required" | "task"),
+            (Self::Any, None) => !result.contains_key("content") && is_object("task"),
+            (Self::Typed | Self::Input, Some("input_required")) => {
+                is_empty && (is_object("inputRequests") || text("requestState"))
+            }
+            // Some clients take a number for an id, too.
+            (Self::Typed, Some("task")) => {
+                is_empty && (text("taskId") || result.get("taskId").is_some_and(Value::is_number))
+            }
+            (Self::Task, _) => {
+                let id = result.get("task").and_then(|task| task.get("taskId"));
+                !result.contains_key("content") && id.is_some_and(Value::is_string)
+            }
+            _ => false,
         }
     }
 }

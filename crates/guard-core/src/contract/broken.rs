@@ -26,6 +26,9 @@ const RAN: &str = "the tool ran; do not repeat the call";
 /// The rules whose findings are about the output schema.
 const ABOUT_SCHEMA: [&str; 2] = [RESULT_INVALID.id, RESULT_MISSING.id];
 
+/// The most bytes that an error has beside its content and the other members of the result.
+const WRITTEN: usize = 64;
+
 /// The most bytes that are written for all changes of one result.
 const MAX_CHANGES: usize = 64 << 20;
 
@@ -60,8 +63,11 @@ impl ResultCheck<'_> {
                         if self.revision.is_natural()
                             || !self.rules.settings.translate.revisions =>
                     {
-                        let replacement = Some(told_error(text, result, told));
-                        CheckedResult { replacement, ..CheckedResult::default() }
+                        let told = told_error(text, result, told);
+                        if told.len() > self.most() {
+                            return self.shaped(text, result);
+                        }
+                        CheckedResult { replacement: Some(told), ..CheckedResult::default() }
                     }
                     _ => self.shaped(text, result),
                 }
@@ -123,7 +129,7 @@ impl ResultCheck<'_> {
         if let Some(span) = self.span {
             span.set_tool_error();
         }
-        let replacement = as_error(text, &mismatch);
+        let replacement = as_error(text, &mismatch, self.most());
         CheckedResult { replacement, ..CheckedResult::default() }
     }
 
@@ -136,7 +142,10 @@ impl ResultCheck<'_> {
             {
                 without_null(text, result)
             }
-            _ if held.is_read_as_text => with_data(text, result),
+            _ if held.is_read_as_text => {
+                let (text, result) = with_data(text, result)?;
+                (text.len() <= self.most()).then_some((text, result))
+            }
             _ => None,
         });
         let Some((text, result)) = changed else { return self.shaped(text, result) };
@@ -227,8 +236,8 @@ fn mismatch(findings: &[Finding]) -> String {
 }
 
 /// The result `text` as an error that says what did not match and holds the content of the server, and its data as text
-/// unless a text block says it.
-fn as_error(text: &str, mismatch: &str) -> Option<String> {
+/// unless a text block says it, or the error would have more than `most` bytes with it.
+fn as_error(text: &str, mismatch: &str, most: usize) -> Option<String> {
     let block = |text: &str| json!({ "type": "text", "text": text }).to_string();
     let members = entries(text)?;
     let member = |key: &str| members.iter().find(|(name, ..)| name == key).map(|(.., it)| *it);
@@ -238,7 +247,11 @@ fn as_error(text: &str, mismatch: &str) -> Option<String> {
     if let Some(data) = member(Structured::KEY)
         && !content.iter().any(|own| says(own, data))
     {
-        blocks.push(block(&minify(data)));
+        let added = block(&minify(data));
+        // The structured content of the server goes.
+        if text.len() - data.len() + blocks[0].len() + added.len() + WRITTEN <= most {
+            blocks.push(added);
+        }
     }
     let kept = members
         .iter()

@@ -262,8 +262,8 @@ impl PageCheck<'_> {
             }
             let Some(contract) = &judged.contract else {
                 // An offered tool of the same name answers for it.
-                if let (Some(name), Some(reason), true) =
-                    (name, drop_reason(judged, index), settings.tools.is_some())
+                if let (Some(name), Some(reason)) = (name, drop_reason(judged, index))
+                    && (settings.tools.is_some() || settings.requires_contract(name))
                     && !offered.contains(name)
                 {
                     tools.push((name.to_owned(), Tool::Withheld(reason.into())));
@@ -277,6 +277,11 @@ impl PageCheck<'_> {
                     contract.name()
                 )));
                 texts.push(Text::LeftOut);
+                continue;
+            }
+            if let Some(reason) = self.unchecked_results(contract, judged) {
+                tools.push((contract.name().to_owned(), Tool::Withheld(reason)));
+                texts.push(if settings.tools.is_some() { Text::LeftOut } else { Text::Same });
                 continue;
             }
             offered.insert(contract.name().to_owned());
@@ -303,6 +308,27 @@ impl PageCheck<'_> {
             )));
         }
         Ok(CheckedTools { texts, tools })
+    }
+
+    /// Tells once that the results of a tool cannot be checked. Returns why it is withheld, where its results are enforced.
+    fn unchecked_results(&self, contract: &Contract, judged: &JudgedTool) -> Option<Arc<str>> {
+        let Finding { pointer, message, rule, .. } = judged.unusable_output()?;
+        let reason = format!("its results cannot be checked: {pointer}: {message} (rule `{rule}`)");
+        let settings = &self.rules.settings;
+        let (name, mode) = (contract.name(), settings.results_mode(contract.name()));
+        if mode == Mode::Enforce {
+            let text = format!(
+                "server: tool `{name}` dropped: {reason}, and `enforce` passes none unchecked"
+            );
+            self.server.report_event_once(Event::error(text));
+            return Some(reason.into());
+        }
+        // Otherwise the findings say so.
+        if settings.tools.is_none() && mode != Mode::Off {
+            let text = format!("server: tool `{name}`: {reason}");
+            self.server.report_event_once(Event::warning(text));
+        }
+        None
     }
 
     /// Gives each view a name that no other tool of the list has. `places` are those of the offered tools in `texts`
@@ -395,6 +421,11 @@ impl PageCheck<'_> {
             let Some(name) = entry.name() else { continue };
             let status = match settings.tools {
                 _ if settings.is_hidden(name) => ToolStatus::Hidden,
+                _ if judged.unusable_output().is_some()
+                    && settings.results_mode(name) == Mode::Enforce =>
+                {
+                    ToolStatus::Dropped
+                }
                 Some(_) => ToolStatus::from_findings(&judged.findings),
                 None => ToolStatus::Kept,
             };

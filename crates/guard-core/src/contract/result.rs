@@ -20,6 +20,9 @@ use crate::json::strict::{self, value_bytes};
 use crate::message::{INLINE_BYTES, Outline, RESULT_NAMES, created_tasks};
 use crate::server::{Rules, Server};
 
+/// The most bytes that a message has around its result: its id, above all.
+const AROUND: usize = 2 << 10;
+
 /// A checked result.
 #[derive(Debug, Default)]
 pub struct CheckedResult {
@@ -36,8 +39,8 @@ pub struct ResultCheck<'a> {
     pub rules: &'a Rules,
     pub tool: Option<&'a Tool>,
     pub revision: &'a Revision,
-    /// Whether it is the result of a task, which is always the final one.
-    pub is_of_task: bool,
+    /// Which results are not the final ones to the client.
+    pub interim: Interim,
     pub source: &'a CallSource,
     pub span: Option<&'a CallSpan>,
 }
@@ -100,14 +103,9 @@ impl ResultCheck<'_> {
         }
     }
 
-    /// Which results are not the final ones to the client.
-    fn interim(&self, mode: Mode) -> Interim {
-        match mode {
-            // Nothing is withheld, and the guard learns nothing from a result that says that it is not the final one.
-            Mode::Repair => Interim::Any,
-            _ if self.is_of_task => Interim::None,
-            _ => Interim::known_to(self.revision),
-        }
+    /// The most bytes of a result to which the guard adds text, so that its message is not too long for the client.
+    pub(super) fn most(&self) -> usize {
+        self.rules.settings.max_message.saturating_sub(AROUND)
     }
 
     fn contract(&self) -> Option<&Contract> {
@@ -152,7 +150,9 @@ impl ResultCheck<'_> {
         let Some(contract) = self.contract() else { return Ok(self.shaped(text, result)) };
         let start = self.server.environment().now();
         let deletes = self.held().is_some_and(HeldOutput::is_author);
-        let terms = ResultTerms::from(mode).deletes(deletes).interim(self.interim(mode));
+        // Under `repair` nothing is withheld, and the guard learns nothing from a result that says that it is not final.
+        let interim = if mode == Mode::Repair { Interim::Any } else { self.interim };
+        let terms = ResultTerms::from(mode).deletes(deletes).interim(interim);
         let judged = match budget.fuel {
             None => contract.judge_result(result, terms),
             Some(fuel) => contract.judge_result_within(result, terms, fuel).ok_or(OutOfBudget)?,
@@ -185,7 +185,8 @@ impl ResultCheck<'_> {
             Some(Tool::Offered { form, .. }) => *form,
             _ => Form::Undeclared,
         };
-        let replacement = shape(text, result, form, self.revision, self.keeps_error(result))
+        let (keeps_error, most) = (self.keeps_error(result), self.most());
+        let replacement = shape(text, result, form, self.revision, keeps_error, most)
             .unwrap_or_else(|error| {
                 let tool = self.contract().map_or("", Contract::name);
                 let finding = RESULT_SHAPE.finding(error.kind.to_string());

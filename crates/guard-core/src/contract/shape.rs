@@ -11,13 +11,15 @@ use crate::json::edit::{minify, patch_value};
 use crate::json::members::entries;
 
 /// The text of `result`, which is the value of `text` or the outline of it, as the client reads it;
-/// nothing where that is how it came. With `keeps_error`, the structured content of an error stays.
+/// nothing where that is how it came. With `keeps_error`, the structured content of an error stays. Structured content is
+/// not repeated as text where the result would then have more than `most` bytes.
 pub(crate) fn shape(
     text: &str,
     result: &Value,
     form: Form,
     revision: &Revision,
     keeps_error: bool,
+    most: usize,
 ) -> Result<Option<String>, ProjectError> {
     if !result.is_object() {
         return Ok(None);
@@ -33,7 +35,20 @@ pub(crate) fn shape(
     let revision = if keeps_error { &Revision::V2026_07_28 } else { revision };
     let Cow::Owned(mut shaped) = project_result(lifted, form, revision)? else { return Ok(None) };
     keep_numbers(text, result, &mut shaped);
+    let written = patch_value(text, result, &shaped);
+    let is_repeated = shaped.get(Structured::KEY).is_some() && blocks(&shaped) > blocks(result);
+    if written.len() <= most || !is_repeated {
+        return Ok(Some(written));
+    }
+    if let Some(Value::Array(blocks)) = shaped.get_mut("content") {
+        blocks.pop();
+    }
     Ok(Some(patch_value(text, result, &shaped)))
+}
+
+/// How many blocks of content `result` has.
+fn blocks(result: &Value) -> usize {
+    result.get("content").and_then(Value::as_array).map_or(0, Vec::len)
 }
 
 /// Whether the form of the tool allows a change of its result: what was checked is what the client
@@ -65,7 +80,6 @@ pub(super) fn told_error(text: &str, result: &Value, mut told: Value) -> String 
 /// Repeats the structured content in an added text block as the server wrote it: a number
 /// beyond what a double holds is another one once it was read.
 fn keep_numbers(text: &str, result: &Value, shaped: &mut Value) {
-    let blocks = |value: &Value| value.get("content").and_then(Value::as_array).map_or(0, Vec::len);
     if blocks(shaped) <= blocks(result) {
         return;
     }

@@ -88,6 +88,27 @@ fn a_client_that_validates_gets_the_data_at_once() {
 }
 
 #[test]
+fn nothing_is_added_to_a_result_that_makes_its_message_too_long() {
+    let mut settings = Settings::default();
+    settings.max_message = 20_000;
+    // Twice as many bytes as JSON, and four times as many as JSON text.
+    let note = "\"".repeat(5000);
+    let wrong = result(&json!({ "sum": 7, "note": note, "more": 1 }));
+    let mut talk = talk(settings);
+    list(&mut talk, STRICT);
+    let (found, _) = call(&mut talk, STRICT, &wrong);
+    assert_eq!(found["isError"], true);
+    assert_eq!(found["content"].as_array().unwrap().len(), 2, "{found}");
+    list(&mut talk, TEXT_ONLY);
+    assert_eq!(call(&mut talk, TEXT_ONLY, &wrong).0, wrong);
+    // Clients of earlier revisions need `content`, if only an empty one.
+    let valid = json!({ "structuredContent": { "sum": 7, "note": note } });
+    let (found, _) = call(&mut talk, "c", &valid);
+    assert_eq!(found["content"], json!([]));
+    assert_eq!(found["structuredContent"], valid["structuredContent"]);
+}
+
+#[test]
 fn others_get_the_result_as_it_came() {
     let mut talk = default_talk();
     list(&mut talk, "c");
@@ -388,6 +409,19 @@ fn a_client_that_validates_only_because_of_the_bridge_gets_no_output_schema() {
         let (listed, found) = bridged(settings, client, &tools()[0], &wrong);
         assert_eq!(listed["tools"][0]["outputSchema"], output(), "{client}");
         assert_eq!(found["isError"] == true, is_error, "{client}: {found}");
+    }
+}
+
+#[test]
+fn what_a_server_of_an_earlier_era_answers_is_final_whatever_it_says() {
+    for answer in [
+        json!({ "resultType": "input_required", "requestState": "s" }),
+        json!({ "resultType": "task", "taskId": "t" }),
+    ] {
+        let settings = Settings { results: Mode::Enforce, ..Settings::default() };
+        let (_, found) = bridged(settings, "c", &tools()[0], &answer);
+        assert_eq!(found["isError"], true, "{answer} became {found}");
+        assert_eq!(found["resultType"], "complete", "{answer} became {found}");
     }
 }
 

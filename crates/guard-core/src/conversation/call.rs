@@ -234,7 +234,9 @@ impl Conversation {
             // It may have listed the tool at another replica.
             held.is_listed |= held.is_validated && self.server.rules().settings.is_replica();
         }
-        pending.purpose = Purpose::Call { tool, revision: call.list.audience.revision.clone() };
+        if let Purpose::Call { tool: own, .. } = &mut pending.purpose {
+            *own = tool;
+        }
         let mut headers = call.header_changes.clone();
         headers.extend_from_slice(clearance.headers());
         if own_name != call.name {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytestring::ByteString;
-use toolbond_contract::Revision;
+use toolbond_contract::{Revision, results::Interim};
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::handshake::AwaitedHandshake;
@@ -254,7 +254,9 @@ impl Conversation {
                 let params = CallParams::read(text, envelope)?;
                 let list = self.list_key(part, &params.client, rules);
                 let revision = list.audience.revision.clone();
-                let purpose = Purpose::Call { tool: None, revision };
+                let known = Interim::known_to(&revision);
+                let interim = if params.may_be_task { known } else { known.without_tasks() };
+                let purpose = Purpose::Call { tool: None, revision, interim };
                 return Ok((purpose, Some((params, list))));
             }
             Method::ListTools => {
@@ -271,10 +273,19 @@ impl Conversation {
     }
 
     /// Adds a request to those that wait for their answer.
-    fn add(&mut self, part: &ClientPart<'_>, key: &Key, pending: Pending) -> Result<u64, NotAdded> {
+    fn add(
+        &mut self,
+        part: &ClientPart<'_>,
+        key: &Key,
+        mut pending: Pending,
+    ) -> Result<u64, NotAdded> {
         // In one session, an answer to the one may be taken for an answer to the other.
         if self.has_session && self.pending.is_open_elsewhere(key, &part.told.caller) {
             return Err(NotAdded::InUse);
+        }
+        pending.kept = self.server.environment().keep(pending.bytes(key));
+        if pending.kept.is_none() {
+            return Err(NotAdded::NoMemory);
         }
         if let Kind::Request(_, method) = part.envelope.kind
             && let Some(awaited) = AwaitedHandshake::new(method, self.now)

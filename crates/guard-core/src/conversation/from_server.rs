@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use toolbond_contract::results::Interim;
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
 use super::held::{Decision, Decisions};
@@ -441,16 +442,18 @@ impl Conversation {
                 let check = JobKind::Page { request, others, result, audience };
                 return self.check_later(checked, check, AnswerPurpose::List(key));
             }
-            Purpose::Call { tool, revision } if settings.inspects_results() => {
+            Purpose::Call { tool, revision, interim } if settings.inspects_results() => {
+                // It gets defaults where it is the answer of an earlier server, whose results are all final.
+                let interim = if part.defaults.is_empty() { interim } else { Interim::None };
                 let source = CallSource { id: checked.id.clone(), client: pending.client };
                 let span = pending.span;
-                let call = AnsweredCall { tool, revision, is_of_task: false, source, span };
+                let call = AnsweredCall { tool, revision, interim, source, span };
                 return self.check_result(checked, call, budget);
             }
             Purpose::TaskResult { tool, revision } if settings.inspects_results() => {
                 let source = CallSource { id: checked.id.clone(), client: pending.client };
                 let span = pending.span;
-                let call = AnsweredCall { tool, revision, is_of_task: true, source, span };
+                let call = AnsweredCall { tool, revision, interim: Interim::None, source, span };
                 return self.check_result(checked, call, budget);
             }
             Purpose::UnknownTask { is_result }
@@ -466,7 +469,7 @@ impl Conversation {
                 if let Some(result) = inner {
                     let source = CallSource { id: checked.id.clone(), client: pending.client };
                     let call =
-                        AnsweredCall { tool, revision, is_of_task: true, source, span: None };
+                        AnsweredCall { tool, revision, interim: Interim::None, source, span: None };
                     return self.check_result(Checked { result, ..checked }, call, budget);
                 }
             }
@@ -541,7 +544,7 @@ impl Conversation {
         };
         let checked = Checked { part, result, edits, id: None, to };
         let source = CallSource::default();
-        let call = AnsweredCall { tool, revision, is_of_task: true, source, span: None };
+        let call = AnsweredCall { tool, revision, interim: Interim::None, source, span: None };
         self.check_result(checked, call, budget)
     }
 

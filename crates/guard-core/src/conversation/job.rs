@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytestring::ByteString;
-use toolbond_contract::{Contract, Revision};
+use toolbond_contract::{Contract, Revision, results::Interim};
 use toolbond_targets::{UsedNames, View};
 
 use crate::audience::Audience;
@@ -25,17 +25,17 @@ use crate::server::{Rules, Server};
 pub(super) struct AnsweredCall {
     pub(super) tool: Option<Tool>,
     pub(super) revision: Revision,
-    /// Whether the call became a task, and this is its result.
-    pub(super) is_of_task: bool,
+    /// Which results are not the final ones to the client; none where the call became a task, and this is its result.
+    pub(super) interim: Interim,
     pub(super) source: CallSource,
     pub(super) span: Option<CallSpan>,
 }
 
 impl AnsweredCall {
     pub(super) fn check<'a>(&'a self, server: &'a Server, rules: &'a Rules) -> ResultCheck<'a> {
-        let Self { tool, revision, is_of_task, source, span } = self;
+        let Self { tool, revision, interim, source, span } = self;
         let (tool, span) = (tool.as_ref(), span.as_ref());
-        ResultCheck { server, rules, tool, revision, is_of_task: *is_of_task, source, span }
+        ResultCheck { server, rules, tool, revision, interim: *interim, source, span }
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::environment::CallSpan;
+use crate::environment::{CallSpan, Kept};
 use ahash::AHashMap;
-use toolbond_contract::Revision;
+use toolbond_contract::{Revision, results::Interim};
 
 use super::action::StreamId;
 use crate::caller::Caller;
@@ -23,6 +23,9 @@ const MAX_RESUMABLE: usize = 1024;
 /// The most requests whose client has left that are remembered: servers need not answer them.
 const MAX_ABANDONED: usize = 4096;
 
+/// What a request takes while it waits, beside its id and its progress token.
+const BYTES: usize = 1 << 10;
+
 /// Why a request was sent, as far as its answer is checked.
 #[derive(Clone, Debug)]
 pub(super) enum Purpose {
@@ -30,8 +33,8 @@ pub(super) enum Purpose {
     Handshake { client: Option<String> },
     /// A page of the tool list.
     List { request: PageRequest, key: ListKey },
-    /// A call of a tool.
-    Call { tool: Option<Tool>, revision: Revision },
+    /// A call of a tool. `interim` says which results are not the final ones to its client.
+    Call { tool: Option<Tool>, revision: Revision, interim: Interim },
     /// A request for the result of a call that became a task.
     TaskResult { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.
@@ -76,6 +79,8 @@ pub(super) struct Pending {
     pub(super) client: Option<Arc<str>>,
     /// The span of a call, where calls are traced.
     pub(super) span: Option<CallSpan>,
+    /// The memory that it takes.
+    pub(super) kept: Option<Kept>,
     serial: u64,
 }
 
@@ -92,8 +97,16 @@ impl Pending {
             token: None,
             client: None,
             span: None,
+            kept: None,
             serial: 0,
         }
+    }
+
+    /// The bytes that it takes as long as it waits under `key`.
+    pub(super) fn bytes(&self, (_, id): &Key) -> usize {
+        let own = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let token = |(token, client): &(Id, Option<String>)| 2 * token.bytes() + own(client);
+        BYTES + 3 * id.bytes() + own(&self.client_id) + self.token.as_ref().map_or(0, token)
     }
 
     /// Marks the request as answered and returns it. Another answer to it is not part of its span.
@@ -174,6 +187,8 @@ pub(super) enum NotAdded {
     InUse,
     /// There are [`MAX_PENDING`] requests already.
     TooMany,
+    /// There is no memory for it.
+    NoMemory,
 }
 
 impl NotAdded {
@@ -182,6 +197,11 @@ impl NotAdded {
         match self {
             Self::InUse => format!("request id {id} is already in use"),
             Self::TooMany => format!("{MAX_PENDING} requests are pending already"),
+            Self::NoMemory => {
+                "the guard holds as many open requests as its memory limit allows (--max-memory); \
+                               try again later"
+                    .to_owned()
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use bytestring::ByteString;
 use serde_json::Value;
 
 use crate::json::object::Object;
+use crate::message::meta;
 
 /// The capabilities of clients that a request of a server may need, by the names that messages call them.
 const ASKS: [&str; 5] = ["elicitation", "elicitation.url", "sampling", "sampling.tools", "roots"];
@@ -111,7 +112,7 @@ pub(crate) fn shared_capabilities(capabilities: Option<&ByteString>) -> String {
     let mut all = Object::read(capabilities).unwrap_or_default();
     all.remove("tasks");
     let mut extensions = all.object("extensions");
-    extensions.remove("io.modelcontextprotocol/tasks");
+    extensions.remove(meta::TASKS);
     let extensions = extensions.to_string();
     if all.get("extensions").is_some() {
         all.set("extensions", extensions);

@@ -52,9 +52,14 @@ impl Id {
 
     /// Whether it has more than [`MAX_ID`] bytes.
     pub fn is_long(&self) -> bool {
+        self.bytes() > MAX_ID
+    }
+
+    /// The bytes of its text.
+    pub fn bytes(&self) -> usize {
         match self {
-            Self::Integer(_) => false,
-            Self::Number(text) | Self::String(text) => text.len() > MAX_ID,
+            Self::Integer(_) => 0,
+            Self::Number(text) | Self::String(text) => text.len(),
         }
     }
 

@@ -7,6 +7,8 @@ use crate::json::object::Object;
 pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// The extension of 2026-07-28 by which a call becomes a task, among the capabilities of clients and servers.
+pub const TASKS: &str = "io.modelcontextprotocol/tasks";
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";

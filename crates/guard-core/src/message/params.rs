@@ -65,20 +65,36 @@ pub struct CallParams<'a> {
     pub arguments: Option<&'a str>,
     pub meta: Option<&'a str>,
     pub client: ClientMeta,
+    /// Whether its client takes a task in place of the result: it asks for one, as in 2025-11-25, or declares that it knows
+    /// them, as in 2026-07-28.
+    pub may_be_task: bool,
+}
+
+/// Whether the capabilities of a client in `_meta` include tasks.
+fn knows_tasks(capabilities: &str) -> bool {
+    object(capabilities, "extensions").is_some_and(|all| object(all, meta::TASKS).is_some())
+}
+
+/// The member `name` of the object `text`, where it is an object.
+fn object<'a>(text: &'a str, name: &'static str) -> Option<&'a str> {
+    members(text, [name]).ok()?[0].filter(|member| member.starts_with('{'))
 }
 
 impl<'a> CallParams<'a> {
     /// Reads the parameters of the request `part` of `text`.
     pub fn read(text: &'a str, part: &Envelope) -> serde_json::Result<Self> {
-        let [name, arguments, meta] = part.find(text, ["name", "arguments", "_meta"])?;
+        let [name, arguments, own_meta, task] =
+            part.find(text, ["name", "arguments", "_meta", "task"])?;
         let name_text =
             name.ok_or_else(|| serde_json::Error::custom("missing required property `name`"))?;
         Ok(Self {
             name: string(name_text)?,
             name_text,
             arguments,
-            meta: present(meta),
+            meta: present(own_meta),
             client: ClientMeta::read(text, part)?,
+            may_be_task: task.is_some_and(|task| task.starts_with('{'))
+                || part.find_meta(text, [meta::CAPABILITIES])?[0].is_some_and(knows_tasks),
         })
     }
 }

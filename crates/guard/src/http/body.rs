@@ -8,6 +8,7 @@ use hyper::body::Bytes;
 use hyper::{Response, StatusCode};
 use tokio::time::{Instant, timeout};
 
+use super::charset::NotAscii;
 use super::respond::{Body, plain, refuse};
 use crate::memory::{NoMemory, Sender};
 use crate::runtime::pool::JobPool;
@@ -27,6 +28,8 @@ pub(crate) enum BodyError {
     TooLong(usize),
     #[error("{0}")]
     NoMemory(NoMemory),
+    #[error("{0}")]
+    NotAscii(NotAscii),
     #[error("the body ended early")]
     Incomplete,
     #[error("timed out reading the request body")]
@@ -40,6 +43,7 @@ impl BodyError {
         match self {
             Self::TooLong(_) => refuse(StatusCode::PAYLOAD_TOO_LARGE, code::REQUEST, &text),
             Self::NoMemory(_) => refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text),
+            Self::NotAscii(_) => refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &text),
             Self::Incomplete => plain(StatusCode::BAD_REQUEST, "the body ended early\n"),
             Self::TimedOut => {
                 plain(StatusCode::REQUEST_TIMEOUT, "timed out reading the request body\n")
@@ -78,6 +82,9 @@ where
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
                 return Err(BodyError::TooLong(max));
+            }
+            Ok(Some(Err(error))) if error.is::<NotAscii>() => {
+                return Err(BodyError::NotAscii(NotAscii));
             }
             Ok(Some(Err(_))) => return Err(BodyError::Incomplete),
             Err(_) => return Err(BodyError::TimedOut),

@@ -44,11 +44,7 @@ pub(crate) fn media(headers: &HeaderMap) -> Result<Media, Unsupported> {
     if is_json && is_events {
         return Err("the body is both JSON and a stream of events".to_owned());
     }
-    let charsets = named.split("charset").skip(1);
-    for charset in charsets {
-        let charset = charset.trim_start_matches([' ', '\t', '*', '=', '"', '\'']);
-        let end = charset.find([';', ',', '"', '\'', ' ']).unwrap_or(charset.len());
-        let charset = &charset[..end];
+    for (_, charset) in charsets(&named) {
         if !matches!(charset, "utf-8" | "utf8") {
             let charset: String = charset.chars().take(60).collect();
             return Err(format!("the body is in the charset `{charset}`, expected UTF-8"));
@@ -61,6 +57,16 @@ pub(crate) fn media(headers: &HeaderMap) -> Result<Media, Unsupported> {
         (true, _) => Media::Json,
         (_, true) => Media::Events,
         _ => Media::Other,
+    })
+}
+
+/// The charsets that the types `named`, in lower case, name, and where.
+pub(super) fn charsets(named: &str) -> impl Iterator<Item = (usize, &str)> {
+    named.match_indices("charset").map(|(at, word)| {
+        let rest = &named[at + word.len()..];
+        let name = rest.trim_start_matches([' ', '\t', '*', '=', '"', '\'']);
+        let end = name.find([';', ',', '"', '\'', ' ']).unwrap_or(name.len());
+        (named.len() - name.len(), &name[..end])
     })
 }
 

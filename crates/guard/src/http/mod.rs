@@ -1,6 +1,7 @@
 //! HTTP messages of both sides: their types, bodies, event streams, and responses.
 
 pub(crate) mod body;
+pub(crate) mod charset;
 pub(crate) mod events;
 pub(crate) mod media;
 pub(crate) mod respond;

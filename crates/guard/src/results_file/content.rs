@@ -50,6 +50,14 @@ struct WrittenTool {
     time: u64,
 }
 
+/// Whether `text` begins as files of all versions do.
+pub(super) fn is_ours(text: &[u8]) -> bool {
+    text.strip_prefix(br#"{"version":"#).is_some_and(|rest| {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        digits > 0 && rest[digits..].starts_with(br#","tools":["#)
+    })
+}
+
 impl Content {
     /// Reads the text of a file. The error says nothing of the text.
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
@@ -77,6 +85,7 @@ impl Content {
     pub(super) fn into_text(self) -> (String, Self) {
         let mut entries: Vec<_> = self.0.into_iter().collect();
         entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.time));
+        // Files of all versions begin like this; `is_ours` tells them from others.
         let (mut kept, mut text) =
             (Self::default(), format!("{{\"version\":{VERSION},\"tools\":["));
         let mut of_servers = HashMap::<Digest, usize>::new();

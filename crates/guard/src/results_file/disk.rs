@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use toolbond_guard_core::learned::Learned;
 
-use super::content::{Content, Digest, MAX_FILE, VERSION};
+use super::content::{Content, Digest, MAX_FILE, VERSION, is_ours};
 
 /// What was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,10 @@ pub enum ResultsFileError {
     /// It is too long.
     #[error("exceeds the limit of {MAX_FILE} bytes")]
     TooLong,
-    /// It is damaged, or not a results file.
+    /// It is some other file, which stays whatever happens.
+    #[error("it holds something else: expected `{{\"version\":{VERSION},\"tools\":[` at its start")]
+    NotOurs,
+    /// It is damaged, or of another version.
     #[error(
         "expected a results file of version {VERSION}: {0}; `toolbond guard --forget` deletes it"
     )]
@@ -58,12 +61,15 @@ pub(super) fn read(path: &Path) -> Result<Option<Content>, ResultsFileError> {
     let Some(file) = open(path)? else { return Ok(None) };
     let mut text = Vec::new();
     file.take(MAX_FILE as u64 + 1).read_to_end(&mut text)?;
-    if text.len() > MAX_FILE {
-        return Err(ResultsFileError::TooLong);
-    }
     // A machine that loses power may leave an empty file.
     if text.is_empty() {
         return Ok(None);
+    }
+    if !is_ours(&text) {
+        return Err(ResultsFileError::NotOurs);
+    }
+    if text.len() > MAX_FILE {
+        return Err(ResultsFileError::TooLong);
     }
     Content::parse(&text).map(Some).map_err(ResultsFileError::Damaged)
 }
@@ -98,10 +104,14 @@ pub(super) fn update(
     Ok(content)
 }
 
-/// Deletes the file at `path`, if there is one.
+/// Deletes the file at `path`, if there is one that is empty or begins as a results file does.
 pub(super) fn delete(path: &Path) -> Result<Option<Forgotten>, ResultsFileError> {
     if open(path)?.is_none() {
         return Ok(None);
+    }
+    // Nothing is left beside a file of others.
+    if let Err(error @ ResultsFileError::NotOurs) = read(path) {
+        return Err(error);
     }
     let _lock = lock(path)?;
     let tools = match read(path) {

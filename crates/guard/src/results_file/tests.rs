@@ -135,9 +135,12 @@ fn two_guards_that_write_at_once_lose_nothing() {
     assert_eq!(schema["properties"]["secret-free"]["type"], json!(["integer", "null"]));
 }
 
+const OTHER: &str = "it holds something else";
+
 #[test]
 fn a_file_that_cannot_be_read_costs_one_line_and_stays() {
-    let (folder, zeros) = (Folder::new(), vec![b' '; MAX_FILE + 1]);
+    let (folder, mut long) = (Folder::new(), br#"{"version":1,"tools":["#.to_vec());
+    long.resize(MAX_FILE + 1, b' ');
     let whole = {
         let path = folder.join("whole");
         let guard = Guard::start(&path, URL);
@@ -146,15 +149,18 @@ fn a_file_that_cannot_be_read_costs_one_line_and_stays() {
         fs::read(path).unwrap()
     };
     let text = String::from_utf8(whole.clone()).unwrap();
-    let cases: [(&str, &[u8]); 8] = [
+    let cases: [(&str, &[u8]); 11] = [
         ("line 2", &whole[..whole.len() / 2]),
-        ("line 1", b"my notes"),
-        ("line 1", b"\0\0\0\0"),
-        ("version 2, expected 1", br#"{"version":2,"new":1}"#),
+        (OTHER, b"my notes"),
+        (OTHER, b"\0\0\0\0"),
+        (OTHER, br#"{"version":1,"lockfile":[]}"#),
+        (OTHER, br#"{"version":"1","tools":[]}"#),
+        (OTHER, &[b' '; MAX_FILE + 1]),
+        ("version 2, expected 1", br#"{"version":2,"tools":[{"new":1}]}"#),
         ("line", text.replace("\"allow\"", "\"replace\"").as_bytes()),
         ("line", text.replacen("\"tool\":\"", "\"tool\":\"x", 1).as_bytes()),
         ("line", text.replacen("\"time\"", "\"value\":1,\"time\"", 1).as_bytes()),
-        ("exceeds the limit of 1048576 bytes", &zeros),
+        ("exceeds the limit of 1048576 bytes", &long),
     ]
     .map(|(expected, bytes)| (expected, Vec::leak(bytes.to_vec()) as &[u8]));
     for (expected, bytes) in cases {
@@ -171,8 +177,14 @@ fn a_file_that_cannot_be_read_costs_one_line_and_stays() {
         assert!(log[0].contains(expected) && log[0].contains("results-1.json"), "{log:?}");
         assert_eq!(fs::read(&path).unwrap(), bytes, "{expected}");
         assert!(guard.knows(&tool("b")).is_some());
-        assert_eq!(ResultsFile::forget(path.as_ref()).unwrap().unwrap().tools, None);
-        assert!(!Path::new(&path).exists());
+        let forgotten = ResultsFile::forget(path.as_ref());
+        if expected == OTHER {
+            assert!(forgotten.unwrap_err().to_string().contains(OTHER));
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+        } else {
+            assert_eq!(forgotten.unwrap().unwrap().tools, None);
+        }
+        assert_eq!(Path::new(&path).exists(), expected == OTHER);
     }
     assert_eq!(ResultsFile::forget(folder.join("absent").as_ref()).unwrap(), None);
     // A machine that lost power.

@@ -92,6 +92,35 @@ fn a_wrong_result_arrives_in_no_disguise() {
 }
 
 #[test]
+fn what_is_ascii_alone_is_read_in_every_charset_that_contains_it() {
+    let (mut http, _) = strict();
+    let answer = |kind: &str, charset: &str, body: &[u8]| {
+        response(&format!("content-type: {kind}; charset={charset}\r\n"), body)
+    };
+    let (json, events) = ("application/json", "text/event-stream");
+    for charset in ["ISO-8859-1", "us-ascii", "\"windows-1252\""] {
+        let (_, head, got) = http.exchange(CALL, &answer(json, charset, GOOD.as_bytes()));
+        assert_eq!(got, GOOD, "{charset}");
+        assert!(head.contains("charset=") && head.contains("utf-8"), "{head}");
+        let event = format!("data: {GOOD}\n\n");
+        let (_, _, got) = http.exchange(CALL, &answer(events, charset, event.as_bytes()));
+        assert!(got.contains(GOOD), "{charset}: {got}");
+        // Readers disagree about other characters, and the same bytes may be UTF-8.
+        let beyond = GOOD.replace("\"text\":\"1\"", "\"text\":\"\u{e9}\"");
+        assert_ne!(beyond, GOOD);
+        let (_, _, got) = http.exchange(CALL, &answer(json, charset, beyond.as_bytes()));
+        assert!(got.contains("beyond ASCII") && !got.contains("result"), "{charset}: {got}");
+    }
+    http.client.head = POST.replace(
+        "\r\nmcp-session",
+        "\r\ncontent-type: application/json; charset=ISO-8859-1\r\nmcp-session",
+    );
+    let (asked, _, got) = http.exchange(CALL, &answer(json, "utf-8", GOOD.as_bytes()));
+    assert_eq!(asked.header("content-type"), Some("application/json; charset=utf-8"));
+    assert_eq!(got, GOOD);
+}
+
+#[test]
 fn a_byte_order_mark_before_answers_is_in_no_batch_that_is_merged_from_them() {
     let (mut http, _) = strict();
     let call = r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"count"}}"#;

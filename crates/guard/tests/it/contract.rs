@@ -1,7 +1,7 @@
 //! What the contract changes.
 
 use serde_json::{Value, json};
-use toolbond_contract::Mode;
+use toolbond_contract::{Mode, Policy};
 use toolbond_guard::{Override, Settings};
 use toolbond_harness::mcp::{call, request};
 use toolbond_schema::{Limits, Schema};
@@ -163,4 +163,59 @@ fn a_tool_that_is_hidden_cannot_be_called_whatever_the_list_says() {
     let answer = pair.tell(&result(2, &format!(r#"{{"tools":{ARRAY},"tools":[]}}"#)));
     assert!(answer.get("result").is_none(), "{answer}");
     assert!(answer["error"]["message"].as_str().unwrap().contains("`tools`"), "{answer}");
+}
+
+#[test]
+fn a_tool_whose_output_schema_cannot_be_used_has_no_results_under_enforce() {
+    let outputs = [
+        json!({ "type": "object", "allOf": [{ "$ref": "http://127.0.0.1:1/x" }] }),
+        json!({ "$schema": "http://127.0.0.1:1/unknown", "type": "object" }),
+        json!({ "type": "object", "properties": { "n": { "pattern": "(" } } }),
+        json!({ "type": "objekt" }),
+        json!("x"),
+    ];
+    let named = |(n, output): (usize, &Value)| json!({ "name": format!("t{n}"), "inputSchema": { "type": "object" }, "outputSchema": output });
+    let tools: Vec<_> = outputs.iter().enumerate().map(named).collect();
+    let tools = json!(tools).to_string();
+    let answer = result(2, r#"{"content":[],"structuredContent":{"n":"wrong"}}"#);
+    for policy in [None, Some(Policy::Filter), Some(Policy::Repair)] {
+        let mut settings = Settings::default();
+        settings.tools = policy;
+        // Enforced for one tool, and for all.
+        for all in [false, true] {
+            let mut settings = settings.clone();
+            if all {
+                settings.results = Mode::Enforce;
+            } else {
+                let mut one = Override::default();
+                one.results = Some(Mode::Enforce);
+                settings.overrides.insert("t0".to_owned(), one);
+            }
+            let mut pair = Pair::greeted(settings, "2025-11-25");
+            let listed = pair.list(&tools)["result"]["tools"].as_array().unwrap().len();
+            let dropped = if all { outputs.len() } else { 1 };
+            assert_eq!(listed, outputs.len() - if policy.is_some() { dropped } else { 0 });
+            for n in 0..outputs.len() {
+                let (name, call) = (format!("t{n}"), call(2, &format!("t{n}"), &json!({})));
+                if n < dropped {
+                    let told = pair.ask(&call)["error"]["message"].to_string();
+                    assert!(told.contains(&format!("`{name}`")), "{told}");
+                    assert!(
+                        told.contains("its results cannot be checked: #/outputSchema"),
+                        "{told}"
+                    );
+                } else {
+                    pair.passes(&call);
+                    pair.tell(&answer);
+                }
+                // One line says it, listed or not, or a finding about the tool.
+                let said = pair.said();
+                let said: Vec<_> = said.iter().filter(|line| line.contains(&name)).collect();
+                let lines = said.iter().filter(|line| line.contains("results cannot be checked"));
+                let is_told = n < dropped || policy.is_none();
+                assert_eq!(lines.count(), usize::from(is_told), "{said:?}");
+                assert!(!said.is_empty(), "{name}");
+            }
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Peers that break off, and peers that break the protocol.
 
 use serde_json::{Value, json};
-use toolbond_guard::Settings;
 use toolbond_guard::stdio::End;
+use toolbond_guard::{MemoryLimit, Settings};
 use toolbond_harness::mcp::request;
 
 use crate::contract::strict;
@@ -142,4 +142,33 @@ fn a_client_that_is_gone_ends_the_relay() {
     drop(client);
     assert_eq!(server.line(), "");
     assert_eq!(relay.join().unwrap(), End::Client);
+}
+
+#[test]
+fn open_requests_take_a_part_of_the_memory() {
+    const ALL: usize = 400;
+    let mut pair = Pair::within(Settings::off(), MemoryLimit::new(4 << 20));
+    let ping = |n: usize| format!(r#"{{"jsonrpc":"2.0","id":"{n:01000}","method":"ping"}}"#);
+    for n in 0..ALL {
+        pair.client.send(&ping(n));
+    }
+    // The first ones wait for an answer, and there is no memory for the others.
+    let (mut refused, last) = (0, format!("{:01000}", ALL - 1));
+    loop {
+        let answer = pair.client.json();
+        assert!(answer["error"]["message"].as_str().unwrap().contains("--max-memory"), "{answer}");
+        refused += 1;
+        if answer["id"] == *last {
+            break;
+        }
+    }
+    let open = ALL - refused;
+    assert!((50..=256).contains(&open), "{open} are open");
+    for n in 0..open {
+        assert_eq!(pair.server.line(), format!("{}\n", ping(n)));
+    }
+    pair.comes(&format!(r#"{{"jsonrpc":"2.0","id":"{:01000}","result":{{}}}}"#, 0));
+    pair.passes(&ping(ALL));
+    let answer = pair.ask(&ping(ALL + 1));
+    assert!(answer["error"].is_object(), "{answer}");
 }

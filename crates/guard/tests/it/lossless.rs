@@ -63,6 +63,7 @@ const CALLS: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":ID,"method":"tools\/call","params":{"name":"echo","arguments":{"n":1.0e2},"x":1}}"#,
     r#"{"id":ID,"params":{"arguments":null,"name":"pl\u0061in","_meta":{"progressToken":5}},"jsonrpc":"2.0","method":"tools/call"}"#,
     r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"plain","inputResponses":{"a":{"action":"accept","content":{}}},"requestState":"\u0073","task":{"ttl":6.0e4}}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"echo","task":{"ttl":6.0e4}}}"#,
 ];
 const RESULTS: &[&str] = &[
     r#"{"result":{"structuredContent":{"n":123456789012345678901234567890},"content":[{"type":"text","text":"\u0061"}], "_meta":{}},"id":ID,"jsonrpc":"2.0"}"#,
@@ -91,10 +92,13 @@ pub(crate) fn leaves(settings: &str, message: &str) -> bool {
     settings == "off" || !message.contains(r#""id":"nobody asked","result""#)
 }
 
-/// Whether a client of `revision` knows a result for what it says that it is.
-fn is_known(revision: &str, result: &str) -> bool {
-    let unknown = if revision == "2025-11-25" { "\"resultType\"" } else { "\"task\"" };
-    !result.contains(unknown)
+/// Whether a client of `revision` that sent `call` knows a result for what it says that it is.
+fn is_known(revision: &str, call: &str, result: &str) -> bool {
+    let is_legacy = revision == "2025-11-25";
+    if result.contains("\"task\"") {
+        return is_legacy && call.contains("\"task\"");
+    }
+    !(is_legacy && result.contains("\"resultType\""))
 }
 
 /// Plays lists and calls that keep their contract on every kind of guard that `build` makes; `pass` carries a request
@@ -108,7 +112,8 @@ pub(crate) fn play_tools<G>(build: impl Fn(&str, &str) -> G, pass: impl Fn(&mut 
             for (n, call) in CALLS.iter().enumerate() {
                 for (m, result) in RESULTS.iter().enumerate() {
                     // What the client takes for a final result breaks the schema of the first tool.
-                    if name == "strict" && n == 0 && !is_known(revision, result) {
+                    let is_judged = name == "strict" && call.contains("\"echo\"");
+                    if is_judged && !is_known(revision, call, result) {
                         continue;
                     }
                     let id = format!("\"{n} {m}\"");

@@ -76,13 +76,19 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new(settings: Settings) -> Self {
+        Self::within(settings, MemoryLimit::default())
+    }
+
+    /// A conversation whose guard has this memory.
+    pub(crate) fn within(settings: Settings, memory: MemoryLimit) -> Self {
         let (listener, said) = listener();
-        let guarded = Arc::new(GuardedServer::new("server", settings, listener));
+        let guarded = GuardedServer::new("server", settings, listener).with_memory(&memory);
+        let guarded = Arc::new(guarded);
         let ((client, to_client), (server, to_server)) = (Peer::new(), Peer::new());
         let carry = async move {
             let [client, server] = [to_client, to_server]
                 .map(|stream| split(tokio::net::TcpStream::from_std(stream).unwrap()));
-            relay(client, server, guarded, Arc::new(MemoryLimit::default())).await
+            relay(client, server, guarded, Arc::new(memory)).await
         };
         Self { client, server, relay: thread::spawn(|| runtime().block_on(carry)), said }
     }

@@ -17,6 +17,7 @@ fn with_task(revision: &str, answer: &str) -> Pair {
     pair
 }
 
+/// A call whose client asks for a task.
 fn call(pair: &mut Pair, answer: &str) {
     pair.passes(r#"{"id":1,"method":"tools/call","params":{"name":"days","task":{"ttl":1000}}}"#);
     pair.comes(&result(1, answer));
@@ -79,7 +80,7 @@ fn the_result_inside_of_a_task_is_judged_and_shaped() {
 }
 
 #[test]
-fn a_result_is_judged_unless_the_revision_of_the_client_knows_that_it_is_not_final() {
+fn a_result_is_judged_unless_its_client_knows_that_it_is_not_final() {
     let typed = r#"{"resultType":"task","taskId":"t","status":"working"}"#;
     let task = r#"{"task":{"taskId":"t","status":"working"}}"#;
     let others = [
@@ -88,23 +89,59 @@ fn a_result_is_judged_unless_the_revision_of_the_client_knows_that_it_is_not_fin
         r#"{"resultType":"input_required","content":[]}"#,
         r#"{"resultType":"later","content":[]}"#,
         r#"{"resulttype":"task","taskId":"t","content":[]}"#,
+        // What no such result has.
+        r#"{"resultType":"input_required","requestState":"s","content":[{"type":"text","text":"x"}]}"#,
+        r#"{"resultType":"task","taskId":"t","content":[{"type":"text","text":"x"}]}"#,
+        r#"{"task":{},"toolResult":{"n":1}}"#,
+        r#"{"task":{"taskId":1}}"#,
     ];
-    let known: [(_, &[&str]); 4] = [
-        ("2024-11-05", &[]),
-        ("2025-06-18", &[]),
-        ("2025-11-25", &[task]),
-        ("2026-07-28", &[INPUT, typed]),
+    let plain = r#"{"id":1,"method":"tools/call","params":{"name":"days"}}"#;
+    let asking = r#"{"id":1,"method":"tools/call","params":{"name":"days","task":{"ttl":1}}}"#;
+    let known: [(_, _, &[&str]); 7] = [
+        ("2024-11-05", plain, &[]),
+        ("2025-06-18", plain, &[]),
+        ("2025-06-18", asking, &[]),
+        ("2025-11-25", plain, &[]),
+        ("2025-11-25", asking, &[task]),
+        ("2026-07-28", plain, &[INPUT]),
+        ("2026-07-28", asking, &[INPUT, typed]),
     ];
-    for (revision, known) in known {
+    for (revision, call, known) in known {
         let mut pair = Pair::listed(strict(), revision, DAYS);
         for answer in [INPUT, typed, task].into_iter().chain(others) {
-            pair.passes(r#"{"id":1,"method":"tools/call","params":{"name":"days"}}"#);
+            pair.passes(call);
             if known.contains(&answer) {
                 pair.comes(&result(1, answer));
             } else {
                 let told = pair.tell(&result(1, answer));
-                assert_eq!(told["result"]["isError"], true, "{revision}: {answer} became {told}");
+                let refused = told["result"]["isError"] == true;
+                assert!(refused, "{revision} {call}: {answer} became {told}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_client_of_2026_says_in_each_request_that_it_knows_tasks() {
+    let typed = r#"{"resultType":"task","taskId":"t","status":"working"}"#;
+    for (capabilities, knows) in [
+        (r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#, true),
+        (r#"{"extensions":{"io.modelcontextprotocol/tasks":null}}"#, false),
+        (r#"{"extensions":{},"tasks":{}}"#, false),
+        ("{}", false),
+    ] {
+        let meta = format!(
+            r#""_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{capabilities}}}"#
+        );
+        let mut pair = Pair::greeted(strict(), "2026-07-28");
+        pair.passes(&format!(r#"{{"id":1,"method":"tools/list","params":{{{meta}}}}}"#));
+        pair.tell(&result(1, &format!(r#"{{"tools":{DAYS}}}"#)));
+        let call = format!(r#"{{"id":1,"method":"tools/call","params":{{"name":"days",{meta}}}}}"#);
+        pair.passes(&call);
+        if knows {
+            pair.comes(&result(1, typed));
+        } else {
+            assert_eq!(pair.tell(&result(1, typed))["result"]["isError"], true, "{capabilities}");
         }
     }
 }

@@ -11,6 +11,7 @@ use toolbond_contract::Revision;
 pub use self::hosts::Hosts;
 pub(crate) use self::listen::listen;
 use crate::http::body::read_body;
+use crate::http::charset::in_utf8;
 use crate::http::media::media;
 use crate::http::respond::{Body, BoxError, refuse};
 use crate::memory::Sender;
@@ -26,7 +27,7 @@ pub(crate) fn named_revision(headers: &HeaderMap) -> Option<Revision> {
 
 /// Reads the body of a request, of at most `max` bytes. Fails with the response to one that cannot be read.
 pub(crate) async fn read_request<B>(
-    headers: &HeaderMap,
+    headers: &mut HeaderMap,
     body: B,
     max: usize,
     pool: &JobPool,
@@ -34,6 +35,7 @@ pub(crate) async fn read_request<B>(
 where
     B: hyper::body::Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
 {
+    let body = in_utf8(headers, body);
     if let Err(reason) = media(headers) {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(Box::new(refuse(status, code::REQUEST, &reason)));

@@ -44,8 +44,11 @@ impl Events {
     /// The next event; `None` after the last answer.
     async fn next(&mut self) -> Option<Pieces> {
         let client = &mut self.client;
-        if client.inflow.seen.is_empty() && timeout(ALIVE, client.fill(false)).await.is_err() {
-            return Some(COMMENT.into());
+        // A cancelled request wakes the stream without a message; the others still get their answers.
+        while client.inflow.seen.is_empty() && !client.inflow.is_complete() {
+            if timeout(ALIVE, client.fill(false)).await.is_err() {
+                return Some(COMMENT.into());
+            }
         }
         let mail = client.inflow.seen.pop_front()?;
         self.writing = Some(Mail::new(mail.message.clone(), mail.is_answer));
@@ -119,7 +122,7 @@ impl ResumableEvents {
             self.session.collect(inflow);
         }
         if let Some(mail) = inflow.seen.pop_front() {
-            *writing = Some(mail.message.clone());
+            *writing = Some((mail.message.clone(), mail.is_answer));
             return Some(Step::Write(lines, mail.message));
         }
         if !inflow.is_complete() {

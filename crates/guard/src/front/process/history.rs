@@ -15,8 +15,8 @@ pub(super) struct Resumable {
     pub(super) stream: StreamId,
     pub(super) inflow: Inflow,
     pub(super) history: History,
-    /// The message whose event is being written.
-    pub(super) writing: Option<Pieces>,
+    /// The message whose event is being written, and whether it is an answer.
+    pub(super) writing: Option<(Pieces, bool)>,
 }
 
 impl Resumable {
@@ -26,8 +26,8 @@ impl Resumable {
 
     /// Puts the message whose event was not written to its end before the others.
     pub(super) fn rewind(&mut self) {
-        if let Some(message) = self.writing.take() {
-            self.inflow.seen.push_front(Mail::new(message, true));
+        if let Some((message, is_answer)) = self.writing.take() {
+            self.inflow.seen.push_front(Mail::new(message, is_answer));
         }
     }
 }
@@ -102,11 +102,22 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use super::{History, MemoryLimit, ROOM};
+    use super::{History, Inflow, MemoryLimit, ROOM, Resumable, StreamId};
+    use crate::testing::counted;
 
     fn add(history: &mut History, bytes: usize, memory: &MemoryLimit) {
         let room = history.make_room(bytes, memory);
         history.add(room.map(|room| room.attach(vec![b'a'; bytes])));
+    }
+
+    #[test]
+    fn a_message_that_was_not_written_to_its_end_stays_what_it_is() {
+        for is_answer in [false, true] {
+            let mut stream = Resumable::new(StreamId::new(), Inflow::default());
+            stream.writing = Some((counted(b"a".to_vec()).into(), is_answer));
+            stream.rewind();
+            assert_eq!(stream.inflow.seen.pop_front().unwrap().is_answer, is_answer);
+        }
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Processes {
         }
         if parts.method == Method::POST {
             let max = self.server.rules().settings.max_message;
-            return match read_request(&parts.headers, body, max, &self.pool).await {
+            return match read_request(&mut parts.headers, body, max, &self.pool).await {
                 Ok(bytes) => {
                     let caller = Caller::new(&parts.headers, &parts.uri);
                     let received = Received::of_client_as_line(bytes, &self.pool).await;

@@ -51,7 +51,7 @@ impl Proxy {
             return self.answer_without_body(parts, next).await;
         }
         let max = self.server.rules().settings.max_message;
-        let received = match read_request(&parts.headers, body, max, &self.pool).await {
+        let received = match read_request(&mut parts.headers, body, max, &self.pool).await {
             Ok(bytes) => Received::of_client(bytes, &self.pool).await,
             Err(response) => return *response,
         };
