@@ -2,11 +2,13 @@
 
 mod address;
 mod bundler;
+mod configs;
 mod diff;
 mod excerpt;
 mod exit;
 mod format;
 mod input;
+mod launcher;
 mod layout;
 mod lint;
 mod live;

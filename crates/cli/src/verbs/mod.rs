@@ -12,7 +12,9 @@ mod lift;
 mod lint;
 mod project;
 mod targets;
+mod unwrap;
 mod view;
+mod wrap;
 
 use clap::{Parser, Subcommand};
 
@@ -37,6 +39,8 @@ enum Verb {
     Targets(targets::Targets),
     Explain(explain::Explain),
     Guard(guard::Guard),
+    Wrap(wrap::Wrap),
+    Unwrap(unwrap::Unwrap),
     ExtProc(ext_proc::ExtProc),
     Project(project::Project),
     Lift(lift::Lift),
@@ -56,6 +60,8 @@ impl Toolbond {
             Verb::Targets(targets) => targets.run(),
             Verb::Explain(explain) => explain.run(),
             Verb::Guard(guard) => guard.run(),
+            Verb::Wrap(wrap) => wrap.run(),
+            Verb::Unwrap(unwrap) => unwrap.run(),
             Verb::ExtProc(ext_proc) => ext_proc.run(),
             Verb::Project(project) => project.run(),
             Verb::Lift(lift) => lift.run(),
