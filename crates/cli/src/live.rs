@@ -10,7 +10,7 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use tokio::time::timeout;
 use toolbond_guard::Child;
-use toolbond_guard::http::Client;
+use toolbond_guard::Client;
 use toolbond_guard::live::{self, Calls, Listed, Opening, ToolsError};
 use toolbond_listen::Signals;
 

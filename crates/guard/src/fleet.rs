@@ -9,12 +9,13 @@ use futures_util::future::BoxFuture;
 use tokio::time::sleep;
 use toolbond_telemetry::Telemetry;
 
-use crate::child::{Launch, Watchdog};
+use crate::back::child::{Launch, Watchdog};
+use crate::back::http::{Client, TrustError, UpstreamError};
 use crate::config::{Config, ServerConfig, Terms};
-use crate::http::{Client, Hosts, TrustError, UpstreamError};
+use crate::front::http::Hosts;
+use crate::front::process::{ProcessLimits, Processes};
+use crate::front::proxy::Proxy;
 use crate::memory::MemoryLimit;
-use crate::process::{ProcessLimits, Processes};
-use crate::proxy::Proxy;
 use crate::results_file::{ResultsFile, ServerDigest};
 use crate::router::{Backend, Router, Routes};
 use crate::server::GuardedServer;

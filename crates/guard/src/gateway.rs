@@ -12,12 +12,12 @@ use toolbond_guard_core::message::code;
 use toolbond_guard_core::settings::MAX_MESSAGE;
 
 use crate::fleet::{Fleet, Member};
+use crate::front::proxy::Proxy;
+pub use crate::front::proxy::{Next, Repeatable, ResponseBody};
 use crate::http::respond::refuse as refuse_with;
 pub use crate::http::respond::{Body, BoxError};
 pub use crate::memory::Reservation;
 use crate::memory::{MemoryLimit, Sender};
-use crate::proxy::Proxy;
-pub use crate::proxy::{Next, Repeatable, ResponseBody};
 use crate::router::Backend;
 
 /// The servers on HTTP of a fleet.

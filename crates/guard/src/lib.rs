@@ -12,43 +12,43 @@
 //! - [`config`] reads `toolbond.toml`, and a [`Fleet`] serves the servers in it.
 //! - [`live`] asks a running server for its tools.
 
-mod child;
+mod back;
 pub mod config;
 mod environment;
 mod fleet;
+mod front;
 #[doc(hidden)]
 pub mod gateway;
-pub mod http;
+mod http;
 pub mod live;
 mod log_export;
 mod memory;
 mod metaschemas;
 mod parallel;
 mod pipe;
-mod process;
-mod proxy;
 mod random;
-mod remote;
 mod results_file;
 mod router;
 mod runtime;
 mod server;
 mod status;
 mod status_page;
-pub mod stdio;
 #[cfg(test)]
 mod testing;
 mod url;
 
 #[cfg(unix)]
-pub use child::watch;
-pub use child::{Child, Launch, StartError, Watchdog};
+pub use back::child::watch;
+pub use back::child::{Child, Launch, StartError, Watchdog};
+pub use back::http::{Client, TrustError, UpstreamError};
 pub use fleet::{Fleet, FleetError};
+pub use front::http::Hosts;
+pub use front::process::{ProcessLimits, Processes};
+pub use front::proxy::Proxy;
+pub use front::stdio;
 pub use log_export::LogExport;
 pub use memory::{MAX_MEMORY, MemoryLimit};
 pub use metaschemas::compile_metaschemas;
-pub use process::{ProcessLimits, Processes};
-pub use proxy::Proxy;
 pub use results_file::{Forgotten, ResultsFile, ResultsFileError, ResultsPlace, ServerDigest};
 pub use router::{Backend, Router, Routes};
 pub use server::GuardedServer;

@@ -9,10 +9,10 @@ use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode, Uri};
 use tokio::net::TcpListener;
 
+use crate::front::http::{Hosts, listen};
+use crate::front::process::Processes;
+use crate::front::proxy::{ClientPath, Proxy};
 use crate::http::respond::{Body, plain};
-use crate::http::{Hosts, listen};
-use crate::process::Processes;
-use crate::proxy::{ClientPath, Proxy};
 use crate::server::GuardedServer;
 use toolbond_guard_core::event::Event;
 

@@ -11,12 +11,12 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use toolbond_fetch::{Fetcher, Policy};
 use toolbond_guard::config::{self, Config, Terms};
-use toolbond_guard::http::{Client, Hosts};
 use toolbond_guard::{
     Backend, Deployment, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
     Processes, Proxy, ResultsFile, ResultsPlace, Router, Routes, ServerDigest, Settings,
     StatusPage, stdio,
 };
+use toolbond_guard::{Client, Hosts};
 use toolbond_listen::shutdown_signal_then_exit;
 
 use crate::address::parse_address;

@@ -17,8 +17,8 @@ use super::error::ConfigError;
 use super::fetch::FetchConfig;
 use super::lint::LintConfig;
 use super::terms::{Terms, ToolTerms};
-use crate::child::Launch;
-use crate::http::parse_upstream;
+use crate::back::child::Launch;
+use crate::back::http::parse_upstream;
 use crate::results_file::ResultsPlace;
 use toolbond_guard_core::settings::{Deployment, Settings};
 

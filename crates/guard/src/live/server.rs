@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use crate::child::SAYS;
+use crate::back::child::SAYS;
 use toolbond_guard_core::conversation::MAX_PAGES;
 use toolbond_guard_core::message::Id;
 

@@ -11,7 +11,7 @@ use toolbond_listen::Signals;
 use super::call::Calls;
 use super::list::{Listed, Opening, list};
 use super::server::{LiveServer, ToolsError};
-use crate::child::Child;
+use crate::back::child::Child;
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use toolbond_guard_core::message::{Id, code, error};

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::http::LiveHttp;
 use super::list::{Opening, open};
 use super::server::{LiveServer as _, ToolsError};
-use crate::http::HttpServer;
+use crate::back::http::HttpServer;
 use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};
 use crate::memory::Sender;

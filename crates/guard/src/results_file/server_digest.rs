@@ -2,7 +2,7 @@
 
 use hmac_sha256::Hash;
 
-use crate::child::Launch;
+use crate::back::child::Launch;
 use crate::url::without_query;
 
 /// The SHA-256 digest of how a server is started or reached.
@@ -41,7 +41,7 @@ impl ServerDigest {
 #[cfg(test)]
 mod tests {
     use super::ServerDigest;
-    use crate::child::Launch;
+    use crate::back::child::Launch;
 
     fn command(program: &str, arguments: &[&str]) -> ServerDigest {
         let arguments = arguments.iter().map(Into::into).collect();

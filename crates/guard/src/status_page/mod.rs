@@ -13,8 +13,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use crate::front::http::{Hosts, listen};
 use crate::http::respond::{Body, full, plain};
-use crate::http::{Hosts, listen};
 use crate::memory::MemoryLimit;
 use crate::server::GuardedServer;
 

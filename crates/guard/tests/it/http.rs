@@ -5,10 +5,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use toolbond_guard::http::{Client as Connector, Hosts};
 use toolbond_guard::{
     Backend, GuardedServer, Listener, MemoryLimit, Proxy, Router, Routes, Settings,
 };
+use toolbond_guard::{Client as Connector, Hosts};
 use toolbond_harness::http::{Connection, HttpServer, Request};
 use toolbond_harness::wait::HANG;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use toolbond_guard::http::Client as Connector;
+use toolbond_guard::Client as Connector;
 use toolbond_guard::{
     Backend, Event, Launch, MemoryLimit, ProcessLimits, Processes, Proxy, Settings,
 };

@@ -4,7 +4,7 @@ use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, Response, Uri};
 
 use super::client::Client;
-use super::respond::Body;
+use crate::http::respond::Body;
 use crate::url::{hide_query, with_queries};
 
 /// A server on Streamable HTTP.

@@ -13,7 +13,8 @@ use hyper_util::rt::TokioExecutor;
 use toolbond_fetch::error_chain;
 use toolbond_fetch::tls::{TrustError, client_config};
 
-use super::respond::Body;
+use crate::http::READ_BUFFER;
+use crate::http::respond::Body;
 use crate::url::without_query;
 
 /// The timeout for connecting to a server.
@@ -75,7 +76,7 @@ impl Client {
             .enable_http1()
             .wrap_connector(connector);
         let client = legacy::Client::builder(TokioExecutor::new())
-            .http1_max_buf_size(super::listen::READ_BUFFER)
+            .http1_max_buf_size(READ_BUFFER)
             .build(connector);
         Ok(Self { client, mark: Arc::default() })
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 use toolbond_contract::Revision;
 use toolbond_contract::headers::decode;
 
-use super::respond::{Body, json as respond};
+use crate::http::respond::{Body, json as respond};
 use toolbond_guard_core::message::{
     Envelope, Id, Kind, Message, Method, Parts, RequestMeta, code, error, error_with_data,
 };

@@ -3,9 +3,9 @@
 use hyper::Response;
 use hyper::body::Incoming;
 
-use super::body::read_body;
-use super::events::{BodyEvents, data};
-use super::media::{Media, media};
+use crate::http::body::read_body;
+use crate::http::events::{BodyEvents, data};
+use crate::http::media::{Media, media};
 use crate::memory::Sender;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;

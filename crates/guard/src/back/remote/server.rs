@@ -6,7 +6,7 @@ use hyper::body::Incoming as IncomingBody;
 use hyper::header::HOST;
 use hyper::{HeaderMap, Method, Response, Uri};
 
-use crate::http::HttpServer;
+use crate::back::http::HttpServer;
 use crate::http::respond::{Body, remove_hop_by_hop};
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;

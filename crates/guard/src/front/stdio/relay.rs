@@ -14,7 +14,8 @@ use tokio::time::{sleep, timeout};
 use toolbond_contract::Revision;
 use toolbond_listen::{Signal, Signals};
 
-use crate::child::{Child, Launch, StartError, Watchdog};
+use crate::back::child::{Child, Launch, StartError, Watchdog};
+use crate::front::stdio::standard::{Input, Output};
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
@@ -22,7 +23,6 @@ use crate::runtime::drive::{Driven, LAST_CHECKS, Transport, drive, wait_until};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
-use crate::stdio::standard::{Input, Output};
 use toolbond_guard_core::conversation::{
     Action, Conversation, Destination, Link, Origin, StreamId, Told,
 };

@@ -15,47 +15,47 @@ mod unix {
 
     /// A process that leads a process group.
     #[derive(Debug)]
-    pub(in crate::child) struct ProcessGroup {
+    pub(in crate::back::child) struct ProcessGroup {
         child: Child,
         group: Option<Pid>,
     }
 
     impl ProcessGroup {
-        pub(in crate::child) fn spawn(mut command: Command) -> io::Result<Self> {
+        pub(in crate::back::child) fn spawn(mut command: Command) -> io::Result<Self> {
             let child = command.process_group(0).kill_on_drop(true).spawn()?;
             let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
             Ok(Self { child, group })
         }
 
         /// The id of the process until it has ended.
-        pub(in crate::child) fn id(&self) -> Option<u32> {
+        pub(in crate::back::child) fn id(&self) -> Option<u32> {
             self.child.id()
         }
 
-        pub(in crate::child) fn stdin(&mut self) -> Option<ChildStdin> {
+        pub(in crate::back::child) fn stdin(&mut self) -> Option<ChildStdin> {
             self.child.stdin.take()
         }
 
-        pub(in crate::child) fn stdout(&mut self) -> Option<ChildStdout> {
+        pub(in crate::back::child) fn stdout(&mut self) -> Option<ChildStdout> {
             self.child.stdout.take()
         }
 
-        pub(in crate::child) fn stderr(&mut self) -> Option<ChildStderr> {
+        pub(in crate::back::child) fn stderr(&mut self) -> Option<ChildStderr> {
             self.child.stderr.take()
         }
 
-        pub(in crate::child) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        pub(in crate::back::child) async fn wait(&mut self) -> io::Result<ExitStatus> {
             self.child.wait().await
         }
 
         /// Sends a signal to the whole group.
-        pub(in crate::child) fn signal(&self, signal: i32) -> io::Result<()> {
+        pub(in crate::back::child) fn signal(&self, signal: i32) -> io::Result<()> {
             let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
             self.send(signal)
         }
 
         /// Kills the whole group.
-        pub(in crate::child) fn kill(&mut self) -> io::Result<()> {
+        pub(in crate::back::child) fn kill(&mut self) -> io::Result<()> {
             self.send(Signal::KILL)
         }
 
@@ -76,39 +76,39 @@ mod windows {
 
     /// A process in a job of its own.
     #[derive(Debug)]
-    pub(in crate::child) struct ProcessGroup(Box<dyn ChildWrapper>);
+    pub(in crate::back::child) struct ProcessGroup(Box<dyn ChildWrapper>);
 
     impl ProcessGroup {
-        pub(in crate::child) fn spawn(command: Command) -> io::Result<Self> {
+        pub(in crate::back::child) fn spawn(command: Command) -> io::Result<Self> {
             CommandWrap::from(command).wrap(KillOnDrop).wrap(JobObject).spawn().map(Self)
         }
 
-        pub(in crate::child) fn id(&self) -> Option<u32> {
+        pub(in crate::back::child) fn id(&self) -> Option<u32> {
             self.0.id()
         }
 
-        pub(in crate::child) fn stdin(&mut self) -> Option<ChildStdin> {
+        pub(in crate::back::child) fn stdin(&mut self) -> Option<ChildStdin> {
             self.0.stdin().take()
         }
 
-        pub(in crate::child) fn stdout(&mut self) -> Option<ChildStdout> {
+        pub(in crate::back::child) fn stdout(&mut self) -> Option<ChildStdout> {
             self.0.stdout().take()
         }
 
-        pub(in crate::child) fn stderr(&mut self) -> Option<ChildStderr> {
+        pub(in crate::back::child) fn stderr(&mut self) -> Option<ChildStderr> {
             self.0.stderr().take()
         }
 
-        pub(in crate::child) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        pub(in crate::back::child) async fn wait(&mut self) -> io::Result<ExitStatus> {
             self.0.wait().await
         }
 
         /// Does nothing: there are no signals on Windows.
-        pub(in crate::child) fn signal(&self, _: i32) -> io::Result<()> {
+        pub(in crate::back::child) fn signal(&self, _: i32) -> io::Result<()> {
             Ok(())
         }
 
-        pub(in crate::child) fn kill(&mut self) -> io::Result<()> {
+        pub(in crate::back::child) fn kill(&mut self) -> io::Result<()> {
             self.0.start_kill()
         }
     }

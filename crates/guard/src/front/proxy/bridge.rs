@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout};
 
 use super::asking::{Asking, Found};
 use super::reverse_proxy::Proxy;
-use crate::http::answer::read_answer;
+use crate::back::http::answer::read_answer;
 use crate::http::body::read_body;
 use crate::http::events::{EventSplitter, data};
 use crate::http::media::{Media, media};
@@ -448,9 +448,9 @@ mod tests {
     use tokio::time::{sleep, timeout};
 
     use super::{Found, MAX_ASKED, lock};
-    use crate::http::Client;
+    use crate::back::http::Client;
+    use crate::front::proxy::Proxy;
     use crate::memory::MemoryLimit;
-    use crate::proxy::Proxy;
     use crate::server::GuardedServer;
     use toolbond_guard_core::caller::Caller;
     use toolbond_guard_core::event::Event;

@@ -15,12 +15,12 @@ use toolbond_contract::Revision;
 use super::mailbox::{Mail, ROOM};
 use super::streams::Streams;
 use super::target::{ENDED, RunningServer, Target};
-use crate::child::StartError;
+use crate::back::child::StartError;
+use crate::back::remote::ToServer;
+use crate::back::remote::headers::{OwnHeaders, RemoteHeaders};
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
-use crate::remote::ToServer;
-use crate::remote::headers::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, LAST_CHECKS, Transport, drive, wait_until};
 use crate::runtime::inbox::Inbox;
 use crate::runtime::pool::JobPool;
@@ -472,10 +472,10 @@ mod tests {
     use tokio::time::timeout;
 
     use super::{Mail, Origin, ProcessSession, SessionKind, drive, lock};
+    use crate::front::process::client_stream::ClientStream;
+    use crate::front::process::mailbox::ROOM;
     use crate::http::respond::Body;
     use crate::memory::MemoryLimit;
-    use crate::process::client_stream::ClientStream;
-    use crate::process::mailbox::ROOM;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
     use toolbond_guard_core::event::Event;

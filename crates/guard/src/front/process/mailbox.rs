@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
+use crate::back::remote::refusal::HttpRefusal;
 use crate::memory::{MemoryLimit, NoMemory};
 use crate::pipe::pieces::Pieces;
-use crate::remote::refusal::HttpRefusal;
 use toolbond_guard_core::lock::lock;
 
 /// The bytes that may wait for a client. A longer message waits alone.

@@ -7,13 +7,11 @@ use hyper::{Request, Response};
 use tokio::net::TcpListener;
 use toolbond_listen::{Options, default_max_connections, serve};
 
-use super::respond::Body;
+use crate::http::READ_BUFFER;
+use crate::http::respond::Body;
 
 /// How long open requests may take after the guard was asked to end.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
-
-/// The most bytes of a request or a response that are buffered for a connection.
-pub(super) const READ_BUFFER: usize = 64 << 10;
 
 /// Answers the clients that connect to `listener` until `stop`, then gives open requests ten seconds to
 /// finish.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::child::{Child, Launch, StartError, Watchdog};
-use crate::remote::headers::RemoteHeaders;
-use crate::remote::{Remote, RemoteSession};
+use crate::back::child::{Child, Launch, StartError, Watchdog};
+use crate::back::remote::headers::RemoteHeaders;
+use crate::back::remote::{Remote, RemoteSession};
 
 /// What requests without an answer are told.
 pub(super) const ENDED: &str = "the server ended before it answered";

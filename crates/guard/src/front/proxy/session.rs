@@ -521,10 +521,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::{ConversationKey, MAX_SESSIONS, Sessions, lock};
-    use crate::http::{Client, HttpServer};
+    use crate::back::http::{Client, HttpServer};
+    use crate::back::remote::Remote;
+    use crate::front::proxy::list::ToolLists;
     use crate::memory::MemoryLimit;
-    use crate::proxy::list::ToolLists;
-    use crate::remote::Remote;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
     use toolbond_guard_core::event::Event;

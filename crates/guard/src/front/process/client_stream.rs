@@ -7,8 +7,8 @@ use hyper::Response;
 use super::history::Resumable;
 use super::inflow::Inflow;
 use super::session::ProcessSession;
+use crate::back::remote::headers::OwnHeaders;
 use crate::http::respond::{Body, join};
-use crate::remote::headers::OwnHeaders;
 use toolbond_guard_core::conversation::StreamId;
 
 /// A stream of a client, which closes when this is dropped.

@@ -12,9 +12,9 @@ use hyper::{HeaderMap, Method, Response, Uri};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
-use crate::http::answer::read_answer;
+use crate::back::http::answer::read_answer;
+use crate::back::remote::Remote;
 use crate::http::respond::{full, remove_hop_by_hop};
-use crate::remote::Remote;
 use toolbond_guard_core::caller::of_list;
 use toolbond_guard_core::conversation::{LIST_PATIENCE, MADE_ROOM};
 use toolbond_guard_core::lock::lock;
