@@ -60,7 +60,7 @@ pub(crate) fn wrap(
         if variables.insert(variable.clone(), &header.name).is_some() {
             return Err("two headers have nearly the same name");
         }
-        let argument = format!("{}:${{{variable}}}", header.name);
+        let argument = format!("{}:${variable}", header.name);
         words.extend([quote(syntax, "--header"), quote(syntax, &argument)]);
         arguments.extend(["--header".into(), argument.into()]);
         edits.replace(&header.key, key(syntax, &variable));
@@ -144,7 +144,7 @@ fn header_variables(arguments: &[Node]) -> Option<BTreeMap<String, String>> {
     let header = |pair: &[&str]| {
         let [option, header] = pair else { return None };
         let (name, variable) = header.split_once(':').filter(|_| *option == "--header")?;
-        let variable = variable.strip_prefix("${")?.strip_suffix('}')?;
+        let variable = variable.strip_prefix("$")?;
         Some((variable.to_owned(), name.to_owned()))
     };
     words?.chunks(2).map(header).collect()

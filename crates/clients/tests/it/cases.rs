@@ -33,7 +33,7 @@ fn what_is_added_looks_like_what_is_there() {
         ),
         (
             "\"a\": {\n  \"type\": \"http\",\n  \"url\": \"https://a.example/mcp\",\n  \"headers\": { \"X-Key\": \"secret\" }\n}",
-            "\"a\": {\n  \"type\": \"stdio\",\n  \"command\": \"/bin/toolbond\",\n  \"args\": [\"guard\", \"--upstream\", \"https://a.example/mcp\", \"--header\", \"X-Key:${TOOLBOND_HEADER_X_KEY}\"],\n  \"env\": { \"TOOLBOND_HEADER_X_KEY\": \"secret\" }\n}",
+            "\"a\": {\n  \"type\": \"stdio\",\n  \"command\": \"/bin/toolbond\",\n  \"args\": [\"guard\", \"--upstream\", \"https://a.example/mcp\", \"--header\", \"X-Key:$TOOLBOND_HEADER_X_KEY\"],\n  \"env\": { \"TOOLBOND_HEADER_X_KEY\": \"secret\" }\n}",
         ),
     ] {
         let (before, after) = (json(before), json(after));
@@ -127,7 +127,7 @@ fn a_server_on_http_that_was_changed_since_is_not_taken_apart() {
     let cursor = client("cursor").unwrap();
     for (server, expected) in [
         (
-            r#"{"command":"toolbond","args":["guard","--upstream","u","--header","A:${V}"],"env":{"V":"","W":""}}"#,
+            r#"{"command":"toolbond","args":["guard","--upstream","u","--header","A:$V"],"env":{"V":"","W":""}}"#,
             "its `env` has more than headers",
         ),
         (
