@@ -31,8 +31,9 @@ pub(crate) struct Choice {
 /// The configuration of a client.
 pub(crate) struct ConfigFile {
     pub(crate) client: &'static Client,
-    /// The path as it is known.
-    pub(crate) path: PathBuf,
+    path: PathBuf,
+    /// The path for people.
+    pub(crate) name: String,
     /// The path without links.
     pub(crate) real: PathBuf,
     pub(crate) text: String,
@@ -66,7 +67,8 @@ impl Choice {
         folders: &Folders,
     ) -> anyhow::Result<Vec<anyhow::Result<ConfigFile>>> {
         if let Some(path) = &self.file {
-            return Ok(vec![ConfigFile::read(client_of_file(path), path, true)]);
+            let name = path.display().to_string();
+            return Ok(vec![ConfigFile::read(client_of_file(path), path, name, true)]);
         }
         let clients: Vec<&Client> = match &self.client {
             Some(name) => vec![client(name)?],
@@ -81,9 +83,10 @@ impl Choice {
                 if fs::symlink_metadata(&path)
                     .is_err_and(|it| it.kind() == std::io::ErrorKind::NotFound)
                 {
-                    missing.push(path.display().to_string());
+                    missing.push(shown(&path, folders));
                 } else {
-                    files.push(ConfigFile::read(client, &path, is_project));
+                    let name = shown(&path, folders);
+                    files.push(ConfigFile::read(client, &path, name, is_project));
                 }
             }
         }
@@ -117,10 +120,15 @@ impl Choice {
 }
 
 impl ConfigFile {
-    fn read(client: &'static Client, path: &Path, is_project: bool) -> anyhow::Result<Self> {
+    fn read(
+        client: &'static Client,
+        path: &Path,
+        name: String,
+        is_project: bool,
+    ) -> anyhow::Result<Self> {
         let text = read_text(path)?;
-        let real = fs::canonicalize(path).with_context(|| path.display().to_string())?;
-        let file = Self { client, path: path.to_owned(), real, text, is_project };
+        let real = fs::canonicalize(path).with_context(|| name.clone())?;
+        let file = Self { client, path: path.to_owned(), name, real, text, is_project };
         file.document()?;
         Ok(file)
     }
@@ -128,7 +136,7 @@ impl ConfigFile {
     /// What is in it.
     pub(crate) fn document(&self) -> anyhow::Result<Document<'_>> {
         let parsed = Document::parse(&self.text, self.client.syntax);
-        parsed.map_err(|error| anyhow!("{}:{error}", self.path.display()))
+        parsed.map_err(|error| anyhow!("{}:{error}", self.name))
     }
 
     /// The servers in it.
@@ -136,14 +144,9 @@ impl ConfigFile {
         Ok(self.document()?.servers(self.client))
     }
 
-    /// The path for people.
-    pub(crate) fn name(&self) -> String {
-        self.path.display().to_string()
-    }
-
     /// Fails if the file cannot be replaced by another one: it is read-only, or it was changed since it was read.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        let name = self.name();
+        let name = &self.name;
         if fs::metadata(&self.real).is_ok_and(|data| data.permissions().readonly()) {
             bail!("{name}: the file is read-only; nothing was written");
         }
@@ -165,5 +168,13 @@ pub(crate) fn full_name(server: &Server) -> String {
     match &server.project {
         Some(project) => format!("{} (in {project})", server.name),
         None => server.name.clone(),
+    }
+}
+
+/// `path` for people: `~` stands for the home folder.
+pub(crate) fn shown(path: &Path, folders: &Folders) -> String {
+    match path.strip_prefix(folders.home()) {
+        Ok(rest) => Path::new("~").join(rest).display().to_string(),
+        Err(_) => path.display().to_string(),
     }
 }

@@ -1,12 +1,10 @@
 //! Fetches the tool list of a live server.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
-use hyper::HeaderMap;
+use anyhow::{Context as _, anyhow};
 use hyper::header::{HeaderName, HeaderValue};
 use tokio::time::timeout;
 use toolbond_guard::Child;
@@ -146,35 +144,5 @@ impl LiveOptions {
             second: listed.second,
             results: listed.results,
         })
-    }
-}
-
-/// How long a server on HTTP may take to answer, before a guard is put in front of it.
-const OPEN_WITHIN: Duration = Duration::from_secs(30);
-
-/// Checks that the server at `url` lists its tools without a sign-in, which a guard cannot do for a client.
-pub(crate) fn check_open(url: &str, headers: &BTreeMap<String, String>) -> anyhow::Result<()> {
-    let mut map = HeaderMap::new();
-    for (name, value) in headers {
-        if value.contains("${") {
-            bail!(
-                "header `{name}` refers to a variable of the client, so the server cannot be asked"
-            );
-        }
-        let text = format!("{name}:{value}");
-        let (name, value) = parse_header(&text).map_err(|error| anyhow!("{error}"))?;
-        map.insert(name, value);
-    }
-    let tools = live::http_tools(Client::new(None)?, url, map, Calls::default())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let answer = runtime.block_on(timeout(OPEN_WITHIN, tools));
-    match answer.map_err(|_| anyhow!("no tool list within {} s", OPEN_WITHIN.as_secs()))? {
-        Ok(_) => Ok(()),
-        Err(ToolsError::Status { status, .. })
-            if status.as_u16() == 401 || status.as_u16() == 403 =>
-        {
-            bail!("the server wants a sign-in ({status}), which only the client can do")
-        }
-        Err(error) => Err(error.into()),
     }
 }

@@ -3,7 +3,9 @@
 mod address;
 mod bundler;
 mod configs;
+mod confirm;
 mod diff;
+mod doctor;
 mod excerpt;
 mod exit;
 mod format;
@@ -15,6 +17,7 @@ mod live;
 mod log;
 mod observability;
 mod patch;
+mod probe;
 mod progress;
 mod replace;
 mod report;

@@ -22,6 +22,8 @@ pub struct Client {
     pub url: &'static [&'static str],
     /// The key of the headers for it.
     pub headers: &'static str,
+    /// Whether it was seen to offer no tool of a server that speaks only 2026-07-28 (`docs/hosts.md`).
+    pub is_legacy: bool,
 }
 
 /// The files of a client. `{home}` and other words in braces are folders that [`Folders`](crate::Folders) knows.
@@ -66,6 +68,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS],
         url: &["url"],
         headers: "headers",
+        is_legacy: false,
     },
     Client {
         name: "claude-code",
@@ -75,6 +78,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS, &["projects", "*", "mcpServers"]],
         url: &["url"],
         headers: "headers",
+        is_legacy: true,
     },
     Client {
         name: "cursor",
@@ -84,6 +88,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS],
         url: &["url"],
         headers: "headers",
+        is_legacy: false,
     },
     Client {
         name: "vscode",
@@ -98,6 +103,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[&["servers"]],
         url: &["url"],
         headers: "headers",
+        is_legacy: false,
     },
     Client {
         name: "codex",
@@ -107,6 +113,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[&["mcp_servers"]],
         url: &["url"],
         headers: "http_headers",
+        is_legacy: true,
     },
     Client {
         name: "gemini-cli",
@@ -116,6 +123,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS],
         url: &["httpUrl", "url"],
         headers: "headers",
+        is_legacy: true,
     },
 ];
 
@@ -128,6 +136,7 @@ static OTHER: Client = Client {
     servers: &[MCP_SERVERS, &["servers"], &["projects", "*", "mcpServers"]],
     url: &["url", "httpUrl"],
     headers: "headers",
+    is_legacy: false,
 };
 
 /// There is no client or server of this name.

@@ -50,6 +50,20 @@ impl Server {
         matches!(self.start, Start::Command { guard: Some(_), .. })
     }
 
+    /// Whether a guard stands before it as [`wrap`](crate::wrap) writes it, without options.
+    #[must_use]
+    pub fn is_wrapped(&self) -> bool {
+        let Start::Command { arguments, guard: Some(guard), .. } = &self.start else {
+            return false;
+        };
+        match guard {
+            Behind::Command(at) | Behind::Upstream(at) => {
+                at.checked_sub(2).and_then(|at| arguments.get(at)).is_some_and(|it| it == "guard")
+            }
+            Behind::Other => false,
+        }
+    }
+
     /// The environment variables that the client sets for it.
     #[must_use]
     pub fn env(&self, document: &Document<'_>) -> BTreeMap<String, String> {

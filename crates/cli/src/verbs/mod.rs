@@ -5,6 +5,7 @@ mod bundle;
 mod check;
 mod convert;
 mod demo;
+mod doctor;
 mod explain;
 mod ext_proc;
 mod guard;
@@ -41,6 +42,7 @@ enum Verb {
     Guard(guard::Guard),
     Wrap(wrap::Wrap),
     Unwrap(unwrap::Unwrap),
+    Doctor(doctor::Doctor),
     ExtProc(ext_proc::ExtProc),
     Project(project::Project),
     Lift(lift::Lift),
@@ -62,6 +64,7 @@ impl Toolbond {
             Verb::Guard(guard) => guard.run(),
             Verb::Wrap(wrap) => wrap.run(),
             Verb::Unwrap(unwrap) => unwrap.run(),
+            Verb::Doctor(doctor) => doctor.run(),
             Verb::ExtProc(ext_proc) => ext_proc.run(),
             Verb::Project(project) => project.run(),
             Verb::Lift(lift) => lift.run(),

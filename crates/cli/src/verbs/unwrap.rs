@@ -92,10 +92,10 @@ impl Unwrap {
                 record.before.clone()
             }
             _ => unwrap(&document, &chosen, known.as_ref())
-                .map_err(|error| anyhow!("{}: {error}; nothing was written", file.name()))?,
+                .map_err(|error| anyhow!("{}: {error}; nothing was written", file.name))?,
         };
         if self.dry_run {
-            write_diff(&file.name(), &file.text, &new)?;
+            write_diff(&file.name, &file.text, &new)?;
             return Ok(true);
         }
         if !is_all && let Some(record) = &record {
@@ -107,7 +107,7 @@ impl Unwrap {
             record.delete()?;
         }
         let mut out = anstream::stdout().lock();
-        writeln!(out, "{}", printable(&file.name()))?;
+        writeln!(out, "{}", printable(&file.name))?;
         for server in &chosen {
             let is_ours = !matches!(
                 server.start,
@@ -125,10 +125,12 @@ impl Unwrap {
     }
 }
 
-/// The guarded ones of `servers` that were not `before`: those that `toolbond wrap` wrapped.
+/// Those of `servers` that `toolbond wrap` wrapped: they had no guard `before`, or their guard is as it writes one.
 pub(super) fn ours(servers: &[Server], before: &[Server]) -> Vec<Server> {
-    let was_guarded = |server: &Server| {
-        before.iter().any(|it| it.is_guarded() && full_name(it) == full_name(server))
-    };
-    servers.iter().filter(|it| it.is_guarded() && !was_guarded(it)).cloned().collect()
+    let is_ours =
+        |server: &&Server| match before.iter().find(|it| full_name(it) == full_name(server)) {
+            Some(before) => server.is_guarded() && !before.is_guarded(),
+            None => server.is_wrapped(),
+        };
+    servers.iter().filter(is_ours).cloned().collect()
 }

@@ -1,16 +1,17 @@
 //! `toolbond wrap`: the guard in front of the servers of a client.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use toolbond_clients::{Document, Folders, Lock, Record, Server, Start, unwrap, wrap};
 
-use crate::configs::{Choice, ConfigFile, folders, full_name};
+use crate::configs::{Choice, ConfigFile, folders, full_name, shown};
+use crate::confirm::confirm;
 use crate::diff::write_diff;
 use crate::exit::Exit;
 use crate::launcher::{Launcher, wrapper};
-use crate::live;
+use crate::probe::check_open;
 use crate::terminal::{self, printable};
 
 const EXAMPLES: &str = "\
@@ -72,7 +73,7 @@ impl Wrap {
             return Ok(Exit::Clean);
         }
         for plan in plans {
-            if let Err(error) = self.carry_out(&plan, &data) {
+            if let Err(error) = self.carry_out(&plan, &folders) {
                 terminal::print_error(&error);
                 exit = Exit::Failed;
             }
@@ -109,12 +110,13 @@ impl Wrap {
         Ok((plans, exit))
     }
 
-    fn carry_out(&self, plan: &Plan, data: &Path) -> anyhow::Result<()> {
+    fn carry_out(&self, plan: &Plan, folders: &Folders) -> anyhow::Result<()> {
         let Plan { file, chosen, .. } = plan;
+        let data = folders.data();
         for server in chosen {
             if let Start::Remote { url, headers } = &server.start {
-                live::check_open(url, headers).map_err(|error| {
-                    anyhow!("{}: `{}`: {error:#}; nothing was written", file.name(), server.name)
+                check_open(url, headers).map_err(|error| {
+                    anyhow!("{}: `{}`: {error:#}; nothing was written", file.name, server.name)
                 })?;
             }
         }
@@ -122,25 +124,25 @@ impl Wrap {
             let wrapper = wrapper(self.via, file.is_project)?;
             let document = file.document()?;
             let new = wrap(&document, chosen, &wrapper)
-                .map_err(|error| anyhow!("{}: {error}; nothing was written", file.name()))?;
+                .map_err(|error| anyhow!("{}: {error}; nothing was written", file.name))?;
             if self.dry_run {
-                return Ok(write_diff(&file.name(), &file.text, &new)?);
+                return Ok(write_diff(&file.name, &file.text, &new)?);
             }
             file.check()?;
-            Record::write(data, &file.real, &before(file, data)?, &new)?;
+            Record::write(&data, &file.real, &before(file, &data)?, &new)?;
             file.write(&new)?;
         }
         if !self.dry_run {
-            self.report(plan, data)?;
+            self.report(plan, folders)?;
         }
         Ok(())
     }
 
     /// Says what became of each server.
-    fn report(&self, plan: &Plan, data: &Path) -> io::Result<()> {
+    fn report(&self, plan: &Plan, folders: &Folders) -> io::Result<()> {
         let Plan { file, all, chosen } = plan;
         let mut out = anstream::stdout().lock();
-        writeln!(out, "{}", printable(&file.name()))?;
+        writeln!(out, "{}", printable(&file.name))?;
         let is_chosen =
             |server: &Server| chosen.iter().any(|it| full_name(it) == full_name(server));
         for server in all {
@@ -158,8 +160,8 @@ impl Wrap {
             writeln!(out, "  no servers")?;
         }
         if !chosen.is_empty() {
-            if let Some(record) = Record::read(data, &file.real) {
-                writeln!(out, "  before: {}", record.copy().display())?;
+            if let Some(record) = Record::read(&folders.data(), &file.real) {
+                writeln!(out, "  a copy of what it was: {}", shown(record.copy(), folders))?;
             }
             writeln!(out, "  restart {} to use the guard", file.client.title)?;
             if file.is_project && self.via.is_none() {
@@ -186,17 +188,11 @@ fn before(file: &ConfigFile, data: &Path) -> anyhow::Result<String> {
 
 /// Asks whether to go on.
 fn ask(plans: &[Plan]) -> anyhow::Result<bool> {
-    if !io::stdin().is_terminal() {
-        bail!("expected the names of servers, or --yes for all of them");
-    }
-    let mut err = anstream::stderr().lock();
-    for plan in plans.iter().filter(|plan| !plan.chosen.is_empty()) {
+    let chosen = plans.iter().filter(|plan| !plan.chosen.is_empty());
+    let lines = chosen.map(|plan| {
         let names: Vec<_> = plan.chosen.iter().map(full_name).collect();
-        writeln!(err, "{}: {}", printable(&plan.file.name()), printable(&names.join(", ")))?;
-    }
-    write!(err, "Put the guard in front of these servers? [y/N] ")?;
-    err.flush()?;
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+        format!("{}: {}", plan.file.name, names.join(", "))
+    });
+    let question = "Put the guard in front of these servers?";
+    confirm(lines, question, "expected the names of servers, or --yes for all of them")
 }

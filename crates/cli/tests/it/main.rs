@@ -105,3 +105,4 @@ mod telemetry;
 mod telemetry_peers;
 #[cfg(unix)]
 mod transcripts;
+mod wrap;

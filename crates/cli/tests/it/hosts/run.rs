@@ -65,6 +65,8 @@ pub(crate) struct Run {
     pub(crate) tools: Vec<Tool>,
     pub(crate) differences: Vec<String>,
     pub(crate) calls: Vec<Call>,
+    /// The configuration of the host before it was wrapped, then, and after it was unwrapped.
+    pub(crate) configurations: Vec<String>,
 }
 
 impl Run {
@@ -185,6 +187,26 @@ pub(crate) fn run_in(home: &str, host: &Host, server: &Server, guard: &[&str]) -
 }
 
 fn run_once(home: &str, host: &Host, server: &Server, guard: &[&str]) -> Run {
+    let mut job = job(home, host, server);
+    if !guard.is_empty() {
+        job["guard"] = [&[env!("CARGO_BIN_EXE_toolbond")], guard, &["--"]].concat().into();
+    }
+    start(host, &job)
+}
+
+/// Runs a host with its own configuration, after `toolbond wrap` and before `toolbond unwrap`.
+pub(crate) fn run_wrapped(host: &Host, server: &Server) -> Run {
+    let folder = Folder::new();
+    let mut job = job(&folder.join("home"), host, server);
+    fs::create_dir(folder.join("home")).unwrap();
+    let toolbond = env!("CARGO_BIN_EXE_toolbond");
+    job["wrap"] = json!([toolbond, "wrap", host.name, "s"]);
+    job["unwrap"] = json!([toolbond, "unwrap", host.name]);
+    start(host, &job)
+}
+
+/// What to run, without a guard.
+fn job(home: &str, host: &Host, server: &Server) -> Value {
     let toolbond = env!("CARGO_BIN_EXE_toolbond");
     let folders = [
         ("NODE", peers::node_modules().to_str().unwrap().to_owned()),
@@ -203,12 +225,13 @@ fn run_once(home: &str, host: &Host, server: &Server, guard: &[&str]) -> Run {
     let mut job = json!({
         "host": host.name, "packages": packages(host.name), "home": home, "server": words, "seconds": SECONDS,
     });
-    if !guard.is_empty() {
-        job["guard"] = [&[toolbond], guard, &["--"]].concat().into();
-    }
     if let Some(calls) = &server.calls {
         job["calls"] = json!(calls);
     }
+    job
+}
+
+fn start(host: &Host, job: &Value) -> Run {
     let program = peers::path("hosts/run.mjs");
     let mut command = process::command(&[peers::node().as_str(), program.to_str().unwrap()]);
     let output = command.arg(job.to_string()).stdin(Stdio::null()).output().unwrap();
