@@ -74,7 +74,7 @@ impl Choice {
             Some(name) => vec![client(name)?],
             None => CLIENTS.iter().collect(),
         };
-        let (mut files, mut missing) = (Vec::new(), Vec::new());
+        let (mut files, mut missing) = (Vec::<anyhow::Result<ConfigFile>>::new(), Vec::new());
         for client in clients {
             let of_user = folders.user_files(client).into_iter().map(|path| (path, false));
             let of_project = client.paths.project.iter().map(|path| (PathBuf::from(path), true));
@@ -84,9 +84,14 @@ impl Choice {
                     .is_err_and(|it| it.kind() == std::io::ErrorKind::NotFound)
                 {
                     missing.push(shown(&path, folders));
-                } else {
-                    let name = shown(&path, folders);
-                    files.push(ConfigFile::read(client, &path, name, is_project));
+                    continue;
+                }
+                let file = ConfigFile::read(client, &path, shown(&path, folders), is_project);
+                // In the home folder, a file of the project is one of the user.
+                let is_same =
+                    |file: &ConfigFile| files.iter().flatten().any(|known| known.real == file.real);
+                if !file.as_ref().is_ok_and(is_same) {
+                    files.push(file);
                 }
             }
         }

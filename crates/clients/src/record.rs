@@ -17,7 +17,7 @@ const WAIT: Duration = Duration::from_secs(10);
 #[non_exhaustive]
 pub enum RecordError {
     /// The folder cannot be written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,

@@ -101,9 +101,7 @@ impl Checkup {
         }
         let report = lint_tools(list, &options);
         for found in &report.findings {
-            if found.finding.severity >= Severity::Warning {
-                self.add(found);
-            }
+            self.add(found);
         }
         let mut does = |action: Action, text: &str| {
             let of_it = report.judged.findings.iter().filter(|it| it.action == action);
@@ -127,8 +125,14 @@ impl Checkup {
         }
     }
 
-    /// Adds a finding to those of its rule.
+    /// Adds a finding to those of its rule, if it keeps the client from using a tool.
     fn add(&mut self, found: &LintFinding) {
+        let main = found.impacts.iter().filter(|impact| impact.with.is_none());
+        let worst = main.max_by_key(|impact| impact.effect);
+        let worst = worst.filter(|impact| impact.effect >= Effect::CallFails);
+        if worst.is_none() && found.finding.severity < Severity::Error {
+            return;
+        }
         let rule = found.finding.rule;
         let tool = found.finding.tool.clone();
         if let Some(known) = self.problems.iter_mut().find(|it| it.rule == Some(rule)) {
@@ -136,9 +140,7 @@ impl Checkup {
             return;
         }
         let summary = rules().find(|one| one.id == rule).map_or("", |rule| rule.summary());
-        let main = found.impacts.iter().filter(|impact| impact.with.is_none());
-        let worst = main.max_by_key(|impact| impact.effect);
-        let text = match worst.filter(|impact| impact.effect >= Effect::CallFails) {
+        let text = match worst {
             Some(impact) => {
                 format!("{summary} {}: {}", capitalised(impact.effect.words()), impact.note)
             }

@@ -20,7 +20,7 @@ pub(crate) struct Unwrap {
     #[command(flatten)]
     choice: Choice,
 
-    /// Show what would change, as a patch, and change nothing
+    /// Show which lines would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 }

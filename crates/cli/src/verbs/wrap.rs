@@ -18,7 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolbond wrap claude-desktop filesystem
   toolbond wrap cursor                       all servers of Cursor that start a command, after asking
-  toolbond wrap --dry-run                    what it would change, for all clients
+  toolbond wrap --dry-run                    which lines it would change, for all clients
   toolbond wrap --via npx claude-code        for a file that others use, too
   toolbond unwrap claude-desktop             undo it
 
@@ -43,7 +43,7 @@ pub(crate) struct Wrap {
     #[arg(long, short)]
     yes: bool,
 
-    /// Show what would change, as a patch, and change nothing
+    /// Show which lines would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 

@@ -33,7 +33,7 @@ fn hosts_start_what_is_wrapped() {
         let host = HOSTS.iter().find(|host| host.name == name).unwrap();
         let run = run::run_wrapped(host, &server);
         assert_eq!(run.problem(), None);
-        assert!(!run.tools.is_empty(), "{name} offers no tools");
+        assert!(!run.tools.is_empty(), "{name} offers no tools: {:?}", run.configurations);
         assert!(run.calls.iter().all(|call| !call.is_error), "{name}");
         let [before, wrapped, unwrapped] = &run.configurations[..] else { panic!("{name}") };
         assert!(wrapped.contains("guard") && !before.contains("guard"), "{name}: {wrapped}");

@@ -175,34 +175,34 @@ pub(crate) fn run(host: &Host, server: &Server, guard: &[&str]) -> Run {
 
 /// The same with a folder of the user at `home`, which is gone afterwards. The words of a server name it.
 pub(crate) fn run_in(home: &str, host: &Host, server: &Server, guard: &[&str]) -> Run {
+    let mut job = job(home, host, server);
+    if !guard.is_empty() {
+        job["guard"] = [&[env!("CARGO_BIN_EXE_toolbond")], guard, &["--"]].concat().into();
+    }
+    start(home, host, &job)
+}
+
+/// Runs a host with its own configuration, after `toolbond wrap` and before `toolbond unwrap`.
+pub(crate) fn run_wrapped(host: &Host, server: &Server) -> Run {
+    let folder = Folder::new();
+    let home = folder.join("home");
+    let mut job = job(&home, host, server);
+    let toolbond = env!("CARGO_BIN_EXE_toolbond");
+    job["wrap"] = json!([toolbond, "wrap", host.name, "s"]);
+    job["unwrap"] = json!([toolbond, "unwrap", host.name]);
+    start(&home, host, &job)
+}
+
+fn start(home: &str, host: &Host, job: &Value) -> Run {
     let run = || {
         fs::create_dir(home).unwrap();
-        let run = run_once(home, host, server, guard);
+        let run = run_once(host, job);
         fs::remove_dir_all(home).unwrap();
         run
     };
     let first = run();
     // On a busy machine a host may not wait for a server: no tools twice are no tools.
     if first.tools.is_empty() { run() } else { first }
-}
-
-fn run_once(home: &str, host: &Host, server: &Server, guard: &[&str]) -> Run {
-    let mut job = job(home, host, server);
-    if !guard.is_empty() {
-        job["guard"] = [&[env!("CARGO_BIN_EXE_toolbond")], guard, &["--"]].concat().into();
-    }
-    start(host, &job)
-}
-
-/// Runs a host with its own configuration, after `toolbond wrap` and before `toolbond unwrap`.
-pub(crate) fn run_wrapped(host: &Host, server: &Server) -> Run {
-    let folder = Folder::new();
-    let mut job = job(&folder.join("home"), host, server);
-    fs::create_dir(folder.join("home")).unwrap();
-    let toolbond = env!("CARGO_BIN_EXE_toolbond");
-    job["wrap"] = json!([toolbond, "wrap", host.name, "s"]);
-    job["unwrap"] = json!([toolbond, "unwrap", host.name]);
-    start(host, &job)
 }
 
 /// What to run, without a guard.
@@ -231,7 +231,7 @@ fn job(home: &str, host: &Host, server: &Server) -> Value {
     job
 }
 
-fn start(host: &Host, job: &Value) -> Run {
+fn run_once(host: &Host, job: &Value) -> Run {
     let program = peers::path("hosts/run.mjs");
     let mut command = process::command(&[peers::node().as_str(), program.to_str().unwrap()]);
     let output = command.arg(job.to_string()).stdin(Stdio::null()).output().unwrap();
