@@ -12,9 +12,9 @@ use toolbond_clients::{Via, Wrapper};
 pub(crate) enum Launcher {
     /// The path of this program
     Path,
-    /// The package on npm, in this version
+    /// The package of npm, in this version
     Npx,
-    /// The package on PyPI, in this version
+    /// The package of Python, in this version
     Uvx,
 }
 

@@ -205,16 +205,16 @@ impl Document<'_> {
         is_there
     }
 
-    /// Removes the elements of `list` before the one at `count`.
-    pub(crate) fn remove_words(&self, edits: &mut Edits, list: &Node, count: usize) {
-        let items = list.as_list().unwrap_or_default();
+    /// Removes the elements of `array` before the one at `count`.
+    pub(crate) fn remove_words(&self, edits: &mut Edits, array: &Node, count: usize) {
+        let items = array.as_list().unwrap_or_default();
         let Some((first, last)) = items.first().zip(items.get(count.saturating_sub(1))) else {
             return;
         };
         let end = match items.get(count) {
             Some(next) => next.range.start,
             None => {
-                let rest = &self.text[last.range.end..list.range.end];
+                let rest = &self.text[last.range.end..array.range.end];
                 let comma = rest.len() - rest.trim_start().len();
                 let has_comma = rest[comma..].starts_with(',');
                 last.range.end + if has_comma { comma + 1 } else { 0 }

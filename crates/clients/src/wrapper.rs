@@ -12,9 +12,9 @@ pub struct Wrapper {
 pub enum Via {
     /// The program itself.
     Path,
-    /// The package on npm.
+    /// The package of npm.
     Npx,
-    /// The package on PyPI.
+    /// The package of Python.
     Uvx,
 }
 

@@ -1,5 +1,7 @@
 //! Keeping secrets out of what is printed.
 
+use std::collections::BTreeMap;
+
 /// The fewest characters of a secret: shorter values are everywhere.
 const SHORTEST: usize = 4;
 
@@ -15,6 +17,13 @@ impl Secrets {
             if part.chars().count() >= SHORTEST {
                 self.0.push(part.to_owned());
             }
+        }
+    }
+
+    /// Adds the values of variables or headers.
+    pub(super) fn add_all(&mut self, values: &BTreeMap<String, String>) {
+        for value in values.values() {
+            self.add(value);
         }
     }
 

@@ -81,7 +81,7 @@ async fn ask(
         Start::Unknown(reason) => Err((*reason).to_owned()),
         Start::Remote { url, headers } => {
             let (url, headers) = (expand(url).map_err(unknown)?, all(headers)?);
-            headers.values().for_each(|value| secrets.add(value));
+            secrets.add_all(&headers);
             if let Some((_, query)) = url.split_once('?') {
                 secrets.add(query);
             }
@@ -89,7 +89,7 @@ async fn ask(
         }
         Start::Command { program, arguments, .. } => {
             let env = all(&server.env(document))?;
-            env.values().for_each(|value| secrets.add(value));
+            secrets.add_all(&env);
             let arguments = arguments.iter().map(|word| expand(word));
             let arguments: Vec<_> = arguments.collect::<Result<_, _>>().map_err(unknown)?;
             secrets.add_arguments(&arguments);

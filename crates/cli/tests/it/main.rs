@@ -30,6 +30,8 @@ mod dialects;
 #[cfg(unix)]
 mod differential;
 #[cfg(target_os = "linux")]
+mod doctor;
+#[cfg(target_os = "linux")]
 mod echo;
 #[cfg(target_os = "linux")]
 mod era_faults;
@@ -105,4 +107,5 @@ mod telemetry;
 mod telemetry_peers;
 #[cfg(unix)]
 mod transcripts;
+#[cfg(unix)]
 mod wrap;

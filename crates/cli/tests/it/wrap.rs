@@ -158,6 +158,51 @@ fn a_server_on_http_is_wrapped_if_it_answers() {
     assert_eq!(home.read(".claude.json"), text);
 }
 
+/// `toolbond` on a terminal, where a shell runs `script` before the question is answered.
+fn answered(home: &Home, script: &str, answer: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let words = [
+        peers::words("readers/terminal.py"),
+        ["[y/N]", script, answer].map(str::to_owned).to_vec(),
+    ];
+    let mut command = command(&words.concat());
+    command.arg(process::program()).args(arguments);
+    let toolbond = home.toolbond(&[]);
+    let set = toolbond.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    command.envs(set).env_remove("XDG_DATA_HOME").current_dir(home.0.path());
+    let (code, shown, err) = texts(command.output().unwrap());
+    assert_eq!(err, "");
+    (code, shown)
+}
+
+#[test]
+fn all_servers_are_wrapped_after_asking() {
+    let home = Home::new();
+    let text =
+        json!({ "mcpServers": { "a": { "command": "x" }, "b": { "command": "y" } } }).to_string();
+    home.write(".cursor/mcp.json", &text);
+    let (code, shown) = answered(&home, "", "", &["wrap", "cursor"]);
+    assert!(code == Some(0) && shown.contains("~/.cursor/mcp.json: a, b\n"), "{shown}");
+    assert_eq!(home.read(".cursor/mcp.json"), text);
+    let (code, shown) = answered(&home, "", "y", &["wrap", "cursor"]);
+    assert!(code == Some(0) && shown.contains("a: guarded now"), "{shown}");
+    assert_ne!(home.read(".cursor/mcp.json"), text);
+}
+
+/// A client may write its configuration at any time.
+#[test]
+fn a_file_that_is_changed_meanwhile_stays() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", "{ \"mcpServers\": { \"a\": { \"command\": \"x\" } } }");
+    let (code, shown) = answered(&home, "echo ' ' >> .cursor/mcp.json", "y", &["wrap", "cursor"]);
+    assert_eq!(code, Some(2), "{shown}");
+    let expected = "~/.cursor/mcp.json: the file was changed meanwhile; nothing was written";
+    assert!(shown.contains(expected), "{shown}");
+    assert_eq!(
+        home.read(".cursor/mcp.json"),
+        "{ \"mcpServers\": { \"a\": { \"command\": \"x\" } } } \n"
+    );
+}
+
 /// What the file was is known only as long as it is as it was written.
 #[test]
 fn a_file_that_its_client_rewrites_keeps_what_the_client_wrote() {

@@ -47,6 +47,16 @@ fn what_is_added_looks_like_what_is_there() {
 }
 
 #[test]
+fn another_wrapper_is_a_command_like_others() {
+    let vscode = client("vscode").unwrap();
+    let before = "{\n\t\"inputs\": [],\n\t\"servers\": {\n\t\t\"a\": { \"type\": \"stdio\", \"command\": \"npx\", \"args\": [\"mcp-remote\", \"https://a.example/mcp\"] },\n\t},\n}\n";
+    let after = wrapped(before, vscode).unwrap();
+    let words = "\"args\": [\"guard\", \"--\", \"npx\", \"mcp-remote\", \"https://a.example/mcp\"]";
+    assert!(after.contains(words), "{after}");
+    assert_eq!(unwrapped(&after, vscode), before);
+}
+
+#[test]
 fn toml_keeps_its_forms() {
     for (before, after) in [
         (

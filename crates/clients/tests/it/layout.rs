@@ -12,12 +12,14 @@ pub(crate) struct Layout {
     indent: &'static str,
     /// What stands before and after a colon or an equals sign.
     around: (&'static str, &'static str),
-    has_mark: bool,
+    /// A byte order mark, or nothing.
+    mark: &'static str,
     has_comments: bool,
     /// Elements of arrays each in their own line.
     is_tall: bool,
     has_trailing_comma: bool,
-    ends_with_newline: bool,
+    /// What stands at the end of the text: a line break, or nothing.
+    end: &'static str,
 }
 
 /// A server of a configuration.
@@ -98,11 +100,11 @@ pub(crate) fn layout() -> impl Strategy<Value = Layout> {
             newline,
             indent,
             around,
-            has_mark: mark,
+            mark: if mark { "\u{feff}" } else { "" },
             has_comments: comments,
             is_tall: tall,
             has_trailing_comma: trailing,
-            ends_with_newline: ends,
+            end: if ends { newline } else { "" },
         })
 }
 
@@ -207,9 +209,7 @@ impl Layout {
     }
 
     fn finish(&self, text: &str) -> String {
-        let mark = if self.has_mark { "\u{feff}" } else { "" };
-        let end = if self.ends_with_newline { self.newline } else { "" };
-        format!("{mark}{text}{end}")
+        format!("{}{text}{}", self.mark, self.end)
     }
 
     /// A configuration of Codex with these servers.
@@ -252,8 +252,8 @@ impl Layout {
                 }
             }
         }
-        let text = if self.ends_with_newline { &text } else { text.trim_end() };
-        format!("{}{text}", if self.has_mark { "\u{feff}" } else { "" })
+        let text = if self.end.is_empty() { text.trim_end() } else { &text };
+        format!("{}{text}", self.mark)
     }
 
     fn toml_server(&self, server: &Server) -> Vec<(String, String)> {
