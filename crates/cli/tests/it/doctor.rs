@@ -30,7 +30,7 @@ fn is_running(process: u32) -> bool {
 fn a_signal_ends_the_server_too() {
     let folder = Folder::new();
     let (mut doctor, server) = waiting(&folder);
-    doctor.signal("INT");
+    doctor.signal("-INT");
     assert_eq!(doctor.wait().code(), Some(130));
     assert!(!is_running(server));
 }
@@ -39,7 +39,7 @@ fn a_signal_ends_the_server_too() {
 fn a_server_does_not_survive_a_doctor_that_is_killed() {
     let folder = Folder::new();
     let (mut doctor, server) = waiting(&folder);
-    doctor.signal("KILL");
+    doctor.signal("-KILL");
     assert_eq!(doctor.wait().signal(), Some(9));
     wait_until("the end of the server", || !is_running(server));
 }
