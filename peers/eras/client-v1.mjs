@@ -6,7 +6,7 @@ import {
   CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { ANSWERS, run, signal, text } from "./steps.mjs";
+import { ANSWERS, HEADERS, run, signal, text } from "./steps.mjs";
 
 async function connect([command, ...args]) {
   const capabilities = { elicitation: {}, sampling: {}, roots: {} };
@@ -15,7 +15,7 @@ async function connect([command, ...args]) {
   client.setRequestHandler(CreateMessageRequestSchema, () => ANSWERS.sampling);
   client.setRequestHandler(ListRootsRequestSchema, () => ANSWERS.roots);
   const transport = command.startsWith("http:")
-    ? new StreamableHTTPClientTransport(new URL(command))
+    ? new StreamableHTTPClientTransport(new URL(command), { requestInit: { headers: HEADERS } })
     : new StdioClientTransport({ command, args, stderr: "ignore", env: process.env });
   await client.connect(transport);
   return {

@@ -1,7 +1,7 @@
 // The TypeScript SDK v2 as a client that takes the steps of `steps.mjs`: `client-v2.mjs modern|legacy|dual VISITS`.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { ANSWERS, run, signal, text } from "./steps.mjs";
+import { ANSWERS, HEADERS, run, signal, text } from "./steps.mjs";
 
 const mode = { modern: { pin: "2026-07-28" }, legacy: "legacy", dual: "auto" }[process.argv[2]];
 
@@ -13,7 +13,7 @@ async function connect([command, ...args]) {
   client.setRequestHandler("sampling/createMessage", () => ANSWERS.sampling);
   client.setRequestHandler("roots/list", () => ANSWERS.roots);
   const transport = command.startsWith("http:")
-    ? new StreamableHTTPClientTransport(new URL(command))
+    ? new StreamableHTTPClientTransport(new URL(command), { requestInit: { headers: HEADERS } })
     : new StdioClientTransport({ command, args, stderr: "ignore", env: process.env });
   await client.connect(transport);
   const isModern = client.getNegotiatedProtocolVersion() >= "2026-07-28";

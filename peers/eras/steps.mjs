@@ -1,5 +1,6 @@
 // What every client does with every server. Prints one JSON line for each step: {"visit", "step"} and, where it failed, "error".
-// `visits` is [[name, [URL] or [command, …arguments]], …]; `connect` gives what the steps use.
+// `visits` is [[name, [URL] or [command, …arguments], lines], …]; `connect` gives what the steps use. Without `lines` it
+// takes the steps below; each line is a step otherwise: see `play`.
 
 const LIMIT = 60_000;
 const TOOLS = ["add", "ask_name", "ask_model", "ask_roots", "count_up", "release", "wait", "state", "log", "add_tool"];
@@ -9,6 +10,9 @@ export const ANSWERS = {
   sampling: { role: "assistant", content: { type: "text", text: "42" }, model: "none" },
   roots: { roots: [{ uri: "file:///home/ada" }] },
 };
+
+// TOKEN is sent as a bearer token.
+export const HEADERS = process.env.TOKEN ? { authorization: `Bearer ${process.env.TOKEN}` } : {};
 
 const steps = {
   async list({ tools }) {
@@ -60,6 +64,22 @@ const steps = {
   },
 };
 
+// One line: ["call" or "fails", tool, arguments, part of the text], ["read", URI, part], ["prompt", name, arguments, part], or
+// ["during", tool, arguments, message of its progress, [other tool, arguments], part], where the other call ends the first.
+async function play({ call, read, prompt }, [kind, name, input, ...rest]) {
+  const has = (found, part) => same(found.includes(part) ? part : found, part);
+  if (kind === "read") return has(await read(name), input);
+  if (kind === "prompt") return has(await prompt(name, input), rest[0]);
+  if (kind === "call") return has(await call(name, input), rest[0]);
+  if (kind === "fails") return has(await call(name, input).then(() => "no failure", (error) => error.message), rest[0]);
+  const [message, other, part] = rest;
+  const progress = signal();
+  const waiting = call(name, input, { onprogress: (report) => progress.resolve(report.message) });
+  same(await Promise.race([progress.promise, waiting]), message);
+  await call(...other);
+  has(await waiting, part);
+}
+
 let count = 0;
 
 // A name that no other step and no other client uses.
@@ -94,7 +114,7 @@ async function within(limit, work) {
 }
 
 export async function run(connect, visits) {
-  for (const [visit, target] of visits) {
+  for (const [visit, target, lines] of visits) {
     const tell = (step, error) => {
       const found = error && String(error?.message ?? error).slice(0, 500);
       console.log(JSON.stringify({ visit, step, error: found }));
@@ -106,7 +126,8 @@ export async function run(connect, visits) {
       tell("connect", error);
       continue;
     }
-    for (const [step, take] of Object.entries(steps)) await within(LIMIT, take(peer)).then(() => tell(step), (error) => tell(step, error));
+    const taken = lines?.map((line) => [line.slice(0, 2).join(" "), (peer) => play(peer, line)]) ?? Object.entries(steps);
+    for (const [step, take] of taken) await within(LIMIT, take(peer)).then(() => tell(step), (error) => tell(step, error));
     await within(LIMIT, peer.close()).catch(() => {});
   }
   process.exit();

@@ -1,7 +1,7 @@
 """What every client does with every server.
 
 Prints one JSON line for each step: {"visit", "step"} and, where it failed, "error". `visits` is [[name, [URL] or
-[command, …arguments]], …]; `connect` is a context manager that gives what the steps use.
+[command, …arguments], lines], …], with lines as in `steps.mjs`; `connect` is a context manager that gives what the steps use.
 """
 
 import itertools
@@ -101,6 +101,42 @@ async def log(peer):
     same(await peer.logged(), "a line of the log")
 
 
+def has(found, part):
+    same(part if part in found else found, part)
+
+
+async def play(peer, line):
+    """One line; see `steps.mjs`."""
+    kind, name, input, *rest = line
+    if kind == "read":
+        has(await peer.read(name), input)
+    elif kind == "prompt":
+        has(await peer.prompt(name, input), rest[0])
+    elif kind == "call":
+        has(await peer.call(name, input), rest[0])
+    elif kind == "fails":
+        try:
+            found = await peer.call(name, input)
+        except Exception as error:
+            found = cause(error)
+        has(found, rest[0])
+    else:
+        message, other, part = rest
+        reported = anyio.Event()
+
+        async def on_progress(progress, total, found):
+            same(found, message)
+            reported.set()
+
+        async def end():
+            await reported.wait()
+            await peer.call(*other)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(end)
+            has(await peer.call(name, input, on_progress=on_progress), part)
+
+
 STEPS = {
     "list": list_tools,
     "answer": answer,
@@ -130,14 +166,17 @@ def tell(visit, step, error=None):
     print(json.dumps(line), flush=True)
 
 
-async def take_steps(connect, visit, target):
+async def take_steps(connect, visit, target, lines=None):
     is_connected = False
+    steps = STEPS.items()
+    if lines is not None:
+        steps = [(" ".join(line[:2]), lambda peer, line=line: play(peer, line)) for line in lines]
     try:
         with anyio.fail_after(3 * LIMIT) as scope:
             async with connect(target) as peer:
                 is_connected = True
                 scope.deadline = float("inf")
-                for step, take in STEPS.items():
+                for step, take in steps:
                     try:
                         with anyio.fail_after(LIMIT):
                             await take(peer)
@@ -151,7 +190,7 @@ async def take_steps(connect, visit, target):
 
 def run(connect):
     async def main():
-        for visit, target in json.loads(sys.argv[2]):
-            await take_steps(connect, visit, target)
+        for visit in json.loads(sys.argv[2]):
+            await take_steps(connect, *visit)
 
     anyio.run(main)

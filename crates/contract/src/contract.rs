@@ -1,14 +1,14 @@
 //! A tool's contract: its name and its schemas, admitted and compiled.
 
-use std::{
-    borrow::Cow,
-    fmt,
-    sync::{Arc, OnceLock},
-};
+#[cfg(feature = "digest")]
+use std::sync::OnceLock;
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use serde_json::{Map, Value};
 use toolbond_schema::{Options, Pointer};
 
+#[cfg(feature = "digest")]
+use crate::Digest;
 use crate::{
     ContractError, ContractErrorKind, Role, Side, Structured, ToolSchema,
     json_type::kind,
@@ -44,6 +44,7 @@ struct Inner {
     tool: Value,
     input: ToolSchema,
     output: Option<ToolSchema>,
+    #[cfg(feature = "digest")]
     digest: OnceLock<Digest>,
 }
 
@@ -131,7 +132,14 @@ impl Contract {
             write(&mut tool, "outputSchema", output.value());
         }
         let tool = Value::Object(tool);
-        Self { inner: Arc::new(Inner { tool, input, output, digest: OnceLock::new() }) }
+        let inner = Inner {
+            tool,
+            input,
+            output,
+            #[cfg(feature = "digest")]
+            digest: OnceLock::new(),
+        };
+        Self { inner: Arc::new(inner) }
     }
 
     /// The name of the tool.
@@ -239,6 +247,9 @@ impl Contract {
     ///
     /// Numbers are compared as RFC 8785 writes them, as IEEE 754 doubles: integers beyond 2⁵³ that
     /// round to the same double, such as 9007199254740992 and 9007199254740993, give the same digest.
+    ///
+    /// Needs the feature `digest`, which is on by default.
+    #[cfg(feature = "digest")]
     #[must_use]
     pub fn digest(&self) -> Digest {
         *self.inner.digest.get_or_init(|| Digest::compute(self.tool()))
@@ -248,41 +259,6 @@ impl Contract {
 impl fmt::Debug for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Contract").field("name", &self.name()).finish_non_exhaustive()
-    }
-}
-
-/// A SHA-256 digest, shown as `sha256:` and 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest([u8; 32]);
-
-impl Digest {
-    /// Computes the digest of the canonical form of `value`.
-    #[must_use]
-    pub fn compute(value: &Map<String, Value>) -> Self {
-        // A `Value` has string keys and finite numbers only, so the canonical form can always be
-        // written; the plain form stands in for it, never a constant.
-        let bytes = serde_json_canonicalizer::to_vec(value)
-            .unwrap_or_else(|_| Value::Object(value.clone()).to_string().into_bytes());
-        Self(hmac_sha256::Hash::hash(&bytes))
-    }
-
-    /// The 32 bytes.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

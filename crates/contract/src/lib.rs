@@ -5,10 +5,10 @@
 //! - [`judge_tools`] compiles the contracts of a tool list. It judges each tool alone, so one bad tool never affects the
 //!   others.
 //! - [`Contract::judge_arguments`] and [`Contract::judge_result`] check calls.
-//! - [`relax`] finds what to change in an output schema that its server breaks, and [`Relaxation::apply`] changes it.
+//! - [`relax()`] finds what to change in an output schema that its server breaks, and [`Relaxation::apply`] changes it.
 //! - [`project_tool`] and [`project_result`] give a tool or a result the shape that a [`Revision`] can carry.
 //!   [`lift_tool`] and [`lift_result`] undo that.
-//! - [`convert_tool`] gives clients the schemas of an older JSON Schema [`dialect`] as 2020-12. [`restore_tool`] undoes
+//! - [`convert_tool`] gives clients the schemas of an older JSON Schema [`dialect`] as 2020-12. [`revert_tool`] undoes
 //!   that.
 //! - [`bundle::bundle`] makes one schema of a schema and the documents that it refers to.
 //!
@@ -99,22 +99,24 @@
 #[macro_use]
 mod rule;
 
-mod arguments;
+pub mod arguments;
 pub mod bundle;
 mod catalog;
 mod contract;
 pub mod dialect;
+#[cfg(feature = "digest")]
+mod digest;
 mod error;
 mod finding;
 pub mod headers;
 mod json_type;
-mod judge;
+pub mod judge;
 mod keyword;
 mod mode;
-mod project;
-mod relax;
+pub mod project;
+pub mod relax;
 mod repair;
-mod results;
+pub mod results;
 mod revision;
 mod role;
 pub mod rules;
@@ -122,30 +124,21 @@ mod structured;
 pub mod subschemas;
 mod tool_schema;
 
-pub use arguments::{
-    ArgumentChange, ArgumentTerms, Change, RepairedArguments, Repairs, large_integers,
-    read_json_text,
-};
-pub use bundle::{BundleError, BundleErrorKind};
+pub use arguments::{ArgumentTerms, Repairs};
 pub use catalog::{rule, rules};
-pub use contract::{Contract, Digest};
-pub use dialect::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool, to_2020_12};
+pub use contract::Contract;
+pub use dialect::{convert_tool, revert_tool};
+#[cfg(feature = "digest")]
+pub use digest::Digest;
 pub use error::{ContractError, ContractErrorKind};
 pub use finding::{Action, Finding, Severity, Side};
-pub use judge::{
-    CallCheck, JudgeOptions, JudgedCall, JudgedTools, Outcome, RuleSelectionError, Selection,
-    find_rule, judge_tools, tool_error,
-};
+pub use judge::{JudgeOptions, JudgedCall, JudgedTools, Outcome, judge_tools};
 pub use mode::{Mode, Policy, UnknownName};
 pub use project::{
-    Form, Formats, MARKER, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked,
-    lift_result, lift_tool, project_result, project_tool,
+    Form, ProjectError, Projection, lift_result, lift_tool, project_result, project_tool,
 };
-pub use relax::{
-    Keyword, Kind, Loosening, MAX_STEPS, OUTPUT_MARKER, Relaxation, Step, relax, relax_tool,
-    without_formats,
-};
-pub use results::{Interim, RepairedResult, ResultTerms};
+pub use relax::{Relaxation, relax};
+pub use results::ResultTerms;
 pub use revision::Revision;
 pub use role::Role;
 pub use rule::Rule;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::Limits;
+use crate::FetchLimits;
 use crate::error::DocumentErrorKind;
 
 /// The bytes that the documents of one schema may have.
@@ -14,7 +14,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &FetchLimits) -> Self {
         let (document, total) = (limits.document_bytes, limits.total_bytes);
         Self { document, total, used: AtomicUsize::new(0) }
     }

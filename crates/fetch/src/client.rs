@@ -29,12 +29,13 @@ use url::{Host, Position, Url};
 
 use crate::address::reserved_kind;
 use crate::budget::Budget;
+use crate::digest::digest;
 use crate::error::{DocumentErrorKind, error_chain, shorten};
-use crate::lock::lock;
+use crate::file;
+use crate::mutex::lock;
 use crate::policy::{Location, Policy, host_address};
 use crate::resolve::Resolve;
 use crate::tls::client_config;
-use crate::{digest, file};
 
 /// The most bytes of the head of an answer.
 const MAX_HEAD: usize = 64 << 10;

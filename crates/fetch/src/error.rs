@@ -21,7 +21,7 @@ pub enum FetchError {
     /// The documents take too long.
     #[error("the documents took longer than {} s", limit.as_secs())]
     TotalTime {
-        /// [`Limits::total_time`](crate::Limits::total_time).
+        /// [`FetchLimits::total_time`](crate::FetchLimits::total_time).
         limit: Duration,
     },
     /// The tools of a list are too large with their documents.
@@ -180,7 +180,7 @@ pub enum DocumentErrorKind {
     /// There are too many redirects.
     #[error("redirects more than {limit} times")]
     Redirects {
-        /// [`Limits::redirects`](crate::Limits::redirects).
+        /// [`FetchLimits::redirects`](crate::FetchLimits::redirects).
         limit: usize,
     },
     /// A redirect leads to a document that cannot be had.
@@ -233,31 +233,31 @@ pub enum DocumentErrorKind {
     /// It is too large.
     #[error("has more than {limit} bytes")]
     DocumentBytes {
-        /// [`Limits::document_bytes`](crate::Limits::document_bytes).
+        /// [`FetchLimits::document_bytes`](crate::FetchLimits::document_bytes).
         limit: usize,
     },
     /// All documents together are too large.
     #[error("brings the documents to more than {limit} bytes")]
     TotalBytes {
-        /// [`Limits::total_bytes`](crate::Limits::total_bytes).
+        /// [`FetchLimits::total_bytes`](crate::FetchLimits::total_bytes).
         limit: usize,
     },
     /// There are too many documents.
     #[error("is beyond the limit of {limit} documents")]
     Documents {
-        /// [`Limits::documents`](crate::Limits::documents).
+        /// [`FetchLimits::documents`](crate::FetchLimits::documents).
         limit: usize,
     },
     /// Documents refer to each other in too long a chain.
     #[error("is more than {limit} documents away from the schema")]
     Depth {
-        /// [`Limits::depth`](crate::Limits::depth).
+        /// [`FetchLimits::depth`](crate::FetchLimits::depth).
         limit: usize,
     },
     /// It takes too long.
     #[error("took longer than {} s", limit.as_secs())]
     DocumentTime {
-        /// [`Limits::document_time`](crate::Limits::document_time).
+        /// [`FetchLimits::document_time`](crate::FetchLimits::document_time).
         limit: Duration,
     },
     /// It is not the document that was locked.
@@ -318,7 +318,7 @@ impl DocumentErrorKind {
         }
     }
 
-    /// The name of the limit that is exceeded, one of [`Limits::NAMES`](crate::Limits::NAMES).
+    /// The name of the limit that is exceeded, one of [`FetchLimits::NAMES`](crate::FetchLimits::NAMES).
     fn limit(&self) -> Option<&'static str> {
         Some(match self {
             Self::Documents { .. } => "documents",

@@ -12,18 +12,20 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use toolbond_contract::arguments::large_integers;
 use toolbond_contract::bundle::{self, Document, Missing};
-use toolbond_contract::large_integers;
 use toolbond_schema::Instance;
 
 use crate::budget::Budget;
 use crate::client::{Attempt, Client, Download, Observer, Place};
+use crate::digest::digest;
 use crate::error::{DocumentError, DocumentErrorKind, FetchError, shorten};
+use crate::file;
 use crate::folder::Folders;
-use crate::lock::{Lock, LockError, lock};
+use crate::lock::{Lock, LockError};
+use crate::mutex::lock;
 use crate::policy::Policy;
 use crate::resolve::{Resolve, SystemResolver};
-use crate::{digest, file};
 
 /// Fetches the documents that schemas refer to.
 ///
@@ -161,11 +163,11 @@ impl Fetcher {
 
     /// Returns a tool whose schemas are bundled, and [flat](bundle::flatten_tool) where they can be; `None` if they refer
     /// to nothing outside themselves.
-    pub async fn bundle_tool(&self, tool: &Value) -> Result<Option<Value>, ToolError> {
+    pub async fn bundle_tool(&self, tool: &Value) -> Result<Option<Value>, UnbundledTool> {
         let mut bundled = None;
         for member in ["inputSchema", "outputSchema"] {
             let Some(schema) = tool.get(member).filter(|it| it.is_object()) else { continue };
-            let wrong = |error| ToolError { member, error };
+            let wrong = |error| UnbundledTool { member, error };
             if let Cow::Owned(schema) = self.bundle(schema, None).await.map_err(wrong)? {
                 bundled.get_or_insert_with(|| tool.clone())[member] = schema;
             }
@@ -342,7 +344,7 @@ impl Fetcher {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{member}: {error}")]
 #[non_exhaustive]
-pub struct ToolError {
+pub struct UnbundledTool {
     /// `inputSchema` or `outputSchema`.
     pub member: &'static str,
     /// What is wrong.

@@ -2,7 +2,7 @@
 //!
 //! Nothing else in toolbond ever follows a reference to another document. A [`Fetcher`] does, under a [`Policy`] that
 //! allows nothing unless it is named: host names are resolved once, their addresses are checked and used, redirects are
-//! checked like any other URL, and everything has a [limit](Limits). There are no cookies, no credentials, and no proxy
+//! checked like any other URL, and everything has a [limit](FetchLimits). There are no cookies, no credentials, and no proxy
 //! unless the policy asks for it.
 //!
 //! ```no_run
@@ -21,12 +21,14 @@
 mod address;
 mod budget;
 mod client;
+mod digest;
 mod error;
 mod fetcher;
 mod file;
 mod folder;
 mod limits;
 mod lock;
+mod mutex;
 mod policy;
 mod resolve;
 pub mod tls;
@@ -34,19 +36,9 @@ mod tools;
 
 pub use client::{Attempt, Observer, Place};
 pub use error::{DocumentError, DocumentErrorKind, FetchError, error_chain};
-pub use fetcher::{Fetcher, ToolError};
-pub use limits::{Limits, UnknownLimit};
+pub use fetcher::{Fetcher, UnbundledTool};
+pub use limits::{FetchLimits, UnknownLimit};
 pub use lock::{LockError, cache_folder};
 pub use policy::{Policy, PolicyError};
 pub use resolve::Resolve;
 pub use tools::{Bundle, MAX_LIST_BYTES, PendingBundle, ToolBundles, explain, wait_a_little};
-
-/// The SHA-256 of `bytes`, in hexadecimal digits.
-fn digest(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(64);
-    for byte in hmac_sha256::Hash::hash(bytes) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}

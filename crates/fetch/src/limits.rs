@@ -1,20 +1,20 @@
-//! Limits on what one schema may make us fetch.
+//! FetchLimits on what one schema may make us fetch.
 
 use std::time::Duration;
 
-/// Limits on what one schema may make us fetch.
+/// FetchLimits on what one schema may make us fetch.
 ///
 /// ```
-/// use toolbond_fetch::Limits;
+/// use toolbond_fetch::FetchLimits;
 ///
-/// let mut limits = Limits::default();
+/// let mut limits = FetchLimits::default();
 /// limits.set("documents", 4)?;
 /// assert_eq!(limits.documents, 4);
 /// # Ok::<(), toolbond_fetch::UnknownLimit>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct FetchLimits {
     /// Documents that one schema refers to, directly or through others.
     pub documents: usize,
     /// Bytes of one document, after decompression.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub connections: usize,
 }
 
-impl Default for Limits {
+impl Default for FetchLimits {
     fn default() -> Self {
         Self {
             documents: 64,
@@ -48,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl FetchLimits {
     /// The names of the limits, for command lines and messages.
     pub const NAMES: [&str; 8] = [
         "documents",
@@ -65,7 +65,7 @@ impl Limits {
     ///
     /// # Errors
     ///
-    /// Fails if `name` is not one of [`Limits::NAMES`].
+    /// Fails if `name` is not one of [`FetchLimits::NAMES`].
     pub fn set(&mut self, name: &str, limit: u64) -> Result<(), UnknownLimit> {
         let number = usize::try_from(limit).unwrap_or(usize::MAX);
         let time = Duration::from_secs(limit.min(MAX_SECONDS));
@@ -92,7 +92,7 @@ const MAX_CONNECTIONS: usize = 1024;
 
 /// A name that no limit has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no limit is called `{name}`; the limits are {}", Limits::NAMES.join(", "))]
+#[error("no limit is called `{name}`; the limits are {}", FetchLimits::NAMES.join(", "))]
 #[non_exhaustive]
 pub struct UnknownLimit {
     /// The name.

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::{env, fs, io, process};
 
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::client::Download;
-use crate::digest;
+use crate::digest::digest;
 use crate::error::DocumentErrorKind;
+use crate::mutex::lock;
 
 /// The most bytes of a lock file.
 const MAX_FILE: u64 = 4 << 20;
@@ -203,10 +204,6 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The folder of Toolbond in the folder for caches of this user; `None` where there is none.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use crate::Limits;
+use crate::FetchLimits;
 use crate::error::{DocumentErrorKind, shorten};
 
 /// What may be fetched, and how much of it. By default nothing is.
@@ -25,7 +25,7 @@ use crate::error::{DocumentErrorKind, shorten};
 pub struct Policy {
     prefixes: Vec<Url>,
     addresses: Vec<IpNet>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: FetchLimits,
     pub(crate) folders: Vec<Folder>,
     pub(crate) lock: Option<PathBuf>,
     pub(crate) cache: Option<PathBuf>,
@@ -98,7 +98,7 @@ impl Policy {
 
     /// Sets the limits.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: FetchLimits) -> Self {
         self.limits = limits;
         self
     }

@@ -16,8 +16,9 @@ use toolbond_contract::{Finding, Severity, rules::EXTERNAL_REF};
 
 use crate::client::Attempt;
 use crate::error::{DocumentErrorKind, FetchError};
-use crate::fetcher::{Fetcher, ToolError};
-use crate::lock::{LockError, lock};
+use crate::fetcher::{Fetcher, UnbundledTool};
+use crate::lock::LockError;
+use crate::mutex::lock;
 use crate::policy::Policy;
 
 /// How long a tool list waits for documents that are being fetched, from the start of the first request.
@@ -73,7 +74,7 @@ impl Drop for Task {
     fn drop(&mut self) {
         self.bundles.pending.fetch_sub(self.text.len(), Ordering::Relaxed);
         if self.tell.borrow().is_none() {
-            let error = ToolError { member: "inputSchema", error: FetchError::Panicked };
+            let error = UnbundledTool { member: "inputSchema", error: FetchError::Panicked };
             let failed = Bundle::Failed(Arc::new(error), Instant::now());
             lock(&self.bundles.tools).insert(self.text.clone(), failed);
             self.tell.send_replace(Some(false));
@@ -88,7 +89,7 @@ pub enum Bundle {
     /// The tool with its schemas bundled, and the bytes of its text.
     Ready(Arc<Value>, usize),
     /// Why there is none, and since when.
-    Failed(Arc<ToolError>, Instant),
+    Failed(Arc<UnbundledTool>, Instant),
     /// Its documents are being fetched.
     Pending(PendingBundle),
 }
@@ -112,7 +113,7 @@ impl Bundle {
             return self;
         }
         let error = FetchError::TooLarge { limit: MAX_LIST_BYTES };
-        let error = ToolError { member: "inputSchema", error };
+        let error = UnbundledTool { member: "inputSchema", error };
         Self::Failed(Arc::new(error), Instant::now())
     }
 
@@ -255,7 +256,7 @@ impl ToolBundles {
         }
         if self.pending.fetch_add(text.len(), Ordering::Relaxed) > MAX_PENDING {
             self.pending.fetch_sub(text.len(), Ordering::Relaxed);
-            let error = ToolError { member: "inputSchema", error: FetchError::Busy };
+            let error = UnbundledTool { member: "inputSchema", error: FetchError::Busy };
             return Some(Bundle::Failed(Arc::new(error), Instant::now()));
         }
         let (tell, done) = watch::channel(None);

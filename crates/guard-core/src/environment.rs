@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::Value;
-use toolbond_contract::{Action, CallCheck, Finding, Revision};
+use toolbond_contract::{Action, Finding, Revision, judge::CallCheck};
 
 use crate::event::Event;
 use crate::learned::Learned;

@@ -12,6 +12,7 @@ use crate::event::Event;
 use crate::known_eras::KnownEras;
 use crate::learned::LearnedTools;
 use crate::lock::lock;
+use crate::message::Unreadable;
 use crate::settings::{Deployment, Settings};
 use crate::tool_cache::{Shelf, ToolCache};
 
@@ -130,6 +131,12 @@ impl Server {
         self.environment.report(event);
     }
 
+    /// Reports that a client sent what is no message, without quoting it where that matters.
+    pub fn report_unreadable(&self, text: &Unreadable) {
+        let what = "client: could not read a message";
+        self.report(Event::error(format!("{what}: {}", text.reason)).or_unquoted(what));
+    }
+
     /// Reports the findings about a call, without its values unless the settings ask for them. What listens to them
     /// runs in the context of `span`.
     pub fn report_call(
@@ -141,7 +148,7 @@ impl Server {
         if findings.is_empty() {
             return;
         }
-        if !settings.log_values {
+        if !settings.show_values.in_log {
             for finding in &mut findings {
                 finding.found = None;
             }

@@ -23,7 +23,6 @@ use crate::validating_clients::{reads_only_text, validation};
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Settings {
     /// What to do with a tool that clients cannot use; `None` leaves tool lists as they are.
     pub tools: Option<Policy>,
@@ -33,13 +32,7 @@ pub struct Settings {
     pub repairs: Repairs,
     /// What to do with invalid results.
     pub results: Mode,
-    /// Whether to give tools and results the shape that the client's protocol revision can carry.
-    pub project: bool,
-    /// Whether to translate between clients and servers of different eras of the protocol: before
-    /// 2026-07-28, and from then on.
-    pub bridge_eras: bool,
-    /// Whether to leave schemas in the dialect that they declare, instead of converting them to 2020-12.
-    pub keep_dialects: bool,
+    pub translate: Translations,
     /// The target whose form of the tools clients get.
     pub view_for: ViewFor,
     /// The same for clients of these names.
@@ -49,10 +42,7 @@ pub struct Settings {
     pub deployment: Deployment,
     /// Whether clients of these names validate results, where the guard does not know it or is wrong.
     pub client_validates: HashMap<String, bool>,
-    /// Whether findings about calls show the values that were found.
-    pub log_values: bool,
-    /// Whether the spans of calls have their arguments and results, shortened and without what looks like a secret.
-    pub export_values: bool,
+    pub show_values: ShowValues,
     /// The most bytes of one message. Longer messages are not read; whoever waits for one gets an error.
     pub max_message: usize,
     /// How long the guard waits for a tool list that it requests itself.
@@ -62,6 +52,29 @@ pub struct Settings {
     pub require_list: bool,
     /// Different settings for single tools, by name.
     pub overrides: HashMap<String, Override>,
+}
+
+/// What the guard translates for clients that could not read it otherwise; nothing by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Translations {
+    /// Whether tools and results get the shape that the client's protocol revision can carry.
+    pub revisions: bool,
+    /// Whether clients and servers of different eras of the protocol understand each other: before 2026-07-28, and from
+    /// then on.
+    pub eras: bool,
+    /// Whether schemas in older dialects are converted to 2020-12.
+    pub dialects: bool,
+}
+
+/// Where the guard shows the values of arguments and results; nowhere by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShowValues {
+    /// In findings about calls.
+    pub in_log: bool,
+    /// In the spans of calls, shortened and without what looks like a secret.
+    pub in_spans: bool,
 }
 
 /// Where a guard stands.
@@ -100,16 +113,13 @@ impl Default for Settings {
             arguments: Mode::Repair,
             repairs: Repairs::default(),
             results: Mode::Repair,
-            project: true,
-            bridge_eras: true,
-            keep_dialects: false,
+            translate: Translations { revisions: true, eras: true, dialects: true },
             view_for: ViewFor::None,
             view_for_clients: HashMap::new(),
             schema: toolbond_schema::Options::default(),
             deployment: Deployment::default(),
             client_validates: HashMap::new(),
-            log_values: false,
-            export_values: false,
+            show_values: ShowValues::default(),
             max_message: MAX_MESSAGE,
             list_timeout: Duration::from_secs(30),
             require_list: false,
@@ -126,9 +136,7 @@ impl Settings {
             tools: None,
             arguments: Mode::Off,
             results: Mode::Off,
-            project: false,
-            bridge_eras: false,
-            keep_dialects: true,
+            translate: Translations::default(),
             ..Self::default()
         }
     }
@@ -139,8 +147,8 @@ impl Settings {
         self.tools.is_some()
             || self.arguments != Mode::Off
             || self.results != Mode::Off
-            || self.project
-            || !self.keep_dialects
+            || self.translate.revisions
+            || self.translate.dialects
             || self.has_views()
             || !self.overrides.is_empty()
     }
@@ -210,6 +218,6 @@ impl Settings {
 
     /// Whether the guard looks at results of calls.
     pub fn inspects_results(&self) -> bool {
-        self.project || self.results != Mode::Off || !self.overrides.is_empty()
+        self.translate.revisions || self.results != Mode::Off || !self.overrides.is_empty()
     }
 }

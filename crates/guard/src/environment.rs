@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::Value;
-use toolbond_contract::{CallCheck, Finding};
+use toolbond_contract::{Finding, judge::CallCheck};
 use toolbond_fetch::{PendingBundle, ToolBundles, explain};
 use toolbond_guard_core::environment::{
     Bundle, CallSpan, CallStart, Documents, Environment, Record, Span, TraceFields,
 };
 use toolbond_guard_core::event::{Event, Listener};
-use toolbond_telemetry::{Role, Telemetry, TraceContext, Transport};
+use toolbond_telemetry::{CallRole, Telemetry, TraceContext, Transport};
 
 use crate::parallel;
 use crate::random::random;
@@ -60,7 +60,7 @@ impl Environment for Surroundings {
         let read = |it: &TraceFields| TraceContext::read(&it.traceparent, it.tracestate.as_deref());
         let parent = call.parents.iter().find_map(read);
         let span = telemetry.start_call(&toolbond_telemetry::CallStart {
-            role: Role::Server,
+            role: CallRole::Server,
             parent: parent.as_ref(),
             server: Some(&self.name),
             revision: call.revision,
@@ -208,7 +208,7 @@ mod tests {
     use toolbond_harness::files::Folder;
     use toolbond_harness::wait::wait_until;
     use toolbond_targets::UsedNames;
-    use toolbond_telemetry::{CallStart, Role, Telemetry, TraceContext};
+    use toolbond_telemetry::{CallRole, CallStart, Telemetry, TraceContext};
 
     use crate::server::GuardedServer;
 
@@ -252,7 +252,7 @@ mod tests {
         let (telemetry, revision) = (Telemetry::global(), toolbond_contract::Revision::default());
         let parent = TraceContext::read(PARENT, None).unwrap();
         let span = telemetry.start_call(&CallStart {
-            role: Role::Server,
+            role: CallRole::Server,
             parent: Some(&parent),
             server: None,
             revision: &revision,

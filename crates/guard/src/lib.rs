@@ -54,5 +54,5 @@ pub use router::{Backend, Router, Routes};
 pub use server::GuardedServer;
 pub use status_page::StatusPage;
 pub use toolbond_guard_core::event::{Event, Listener};
-pub use toolbond_guard_core::settings::{Deployment, Override, Settings};
+pub use toolbond_guard_core::settings::{Deployment, Override, Settings, ShowValues, Translations};
 pub use toolbond_telemetry::Telemetry;

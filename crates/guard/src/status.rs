@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::Serialize;
-use toolbond_contract::{CallCheck, Finding, Outcome, Revision, Side};
+use toolbond_contract::{Finding, Outcome, Revision, Side, judge::CallCheck};
 use toolbond_guard_core::environment::{Record, ToolStatus};
 
 use toolbond_guard_core::event::Event;
@@ -158,6 +158,8 @@ impl Status {
         let mut all = lock(&self.0);
         let entry = all.tool_mut(tool);
         entry.verdict = verdict;
+        // A new version starts afresh. What is known of this one is recorded next.
+        entry.output_schema = OutputSchema::default();
         entry.findings = findings.iter().take(MAX_FINDINGS).map(ToString::to_string).collect();
     }
 
@@ -225,9 +227,22 @@ impl Snapshot {
 mod tests {
     use std::time::Duration;
 
-    use toolbond_contract::{CallCheck, Outcome, Revision, Side};
+    use toolbond_contract::{Outcome, Revision, Side, judge::CallCheck};
+    use toolbond_guard_core::environment::{Record, ToolStatus};
+    use toolbond_guard_core::learned::Learned;
 
-    use super::{MAX_TOOLS, OTHER, SLOWEST, Status};
+    use super::{MAX_TOOLS, OTHER, OutputSchema, SLOWEST, Status};
+
+    #[test]
+    fn a_tool_whose_server_repaired_its_schema_no_longer_breaks_it() {
+        let status = Status::default();
+        let found = || status.snapshot().tools["t"].output_schema;
+        let learned = Learned::gone();
+        status.record(&Record::BrokenOutput { tool: "t", learned: &learned });
+        assert_eq!(found(), OutputSchema::Dropped);
+        status.record(&Record::Tool { name: "t", findings: &[], status: ToolStatus::Kept });
+        assert_eq!(found(), OutputSchema::Kept);
+    }
 
     #[test]
     fn keeps_a_bounded_number_of_everything() {

@@ -52,7 +52,7 @@ const QUIET: Duration = Duration::from_secs(60);
 
 /// How connections are served.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct ListenOptions {
     /// The most connections at a time.
     pub max_connections: usize,
     /// Why this is the limit, as the end of the message for clients and for the log.
@@ -61,7 +61,7 @@ pub struct Options {
     pub read_buffer: Option<usize>,
 }
 
-impl Options {
+impl ListenOptions {
     fn limit_message(&self) -> String {
         let Self { max_connections, limit_hint, .. } = self;
         format!("{max_connections} connections are open, which is the limit{limit_hint}")
@@ -87,7 +87,7 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 #[must_use]
 pub fn default_max_connections() -> usize {
     #[cfg(unix)]
-    if let Some(files) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
+    if let Ok((files, _)) = rlimit::Resource::NOFILE.get() {
         let half =
             usize::try_from(files.saturating_sub(RESERVED_FILES) / 2).unwrap_or(MAX_CONNECTIONS);
         return half.clamp(1, MAX_CONNECTIONS);
@@ -101,7 +101,7 @@ pub fn default_max_connections() -> usize {
 /// Calls `warn` if connections are refused or cannot be accepted, at most once a minute for each reason.
 pub async fn serve<F, A, B>(
     listener: TcpListener,
-    options: Options,
+    options: ListenOptions,
     answer: F,
     warn: impl Fn(String),
     stop: impl Future<Output = ()>,
@@ -136,7 +136,7 @@ where
 /// Like [`serve`], for connections of any protocol: `connect` serves one, and `refuse` gets those beyond the limit.
 pub async fn accept<C>(
     listener: TcpListener,
-    options: Options,
+    options: ListenOptions,
     connect: impl Fn(TcpStream) -> C,
     refuse: impl Fn(TcpStream),
     warn: impl Fn(String),

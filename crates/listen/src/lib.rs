@@ -7,5 +7,5 @@ mod connections;
 mod signals;
 mod write_timeout;
 
-pub use connections::{Options, accept, bind, default_max_connections, serve};
+pub use connections::{ListenOptions, accept, bind, default_max_connections, serve};
 pub use signals::{Signal, Signals, shutdown_signal, shutdown_signal_then_exit};

@@ -60,15 +60,9 @@ pub(crate) trait SendNow {
 }
 
 impl SendNow for TcpStream {
-    #[cfg(unix)]
     fn send_now(&self, bytes: &[u8]) -> io::Result<usize> {
-        use rustix::net::{SendFlags, send};
-        Ok(send(self, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
-    }
-
-    #[cfg(not(unix))]
-    fn send_now(&self, _bytes: &[u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::WouldBlock.into())
+        // The socket does not block, and programs in Rust ignore SIGPIPE.
+        socket2::SockRef::from(self).send(bytes)
     }
 }
 

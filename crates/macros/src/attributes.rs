@@ -1,11 +1,12 @@
 //! The arguments of `#[tools(…)]` and `#[tool(…)]`.
 
-use darling::{FromMeta, Result, ast::NestedMeta, util::SpannedValue};
-use syn::{Lit, LitStr, Path};
+use proc_macro2::TokenStream;
+use syn::{Error, LitStr, Meta, Path, Result};
+
+use crate::members::{Members, all, text};
 
 /// `#[tools(…)]`.
-#[derive(Debug, Default, FromMeta)]
-#[darling(default)]
+#[derive(Default)]
 pub(crate) struct ServerAttributes {
     /// The name of the server. The default is the name of the package.
     pub(crate) name: Option<LitStr>,
@@ -16,13 +17,26 @@ pub(crate) struct ServerAttributes {
     /// Whether the author implements `ServerHandler`.
     pub(crate) tools_only: bool,
     /// The path of the crate `toolbond`, for packages that rename it. The default is `::toolbond`.
-    #[darling(rename = "crate")]
     pub(crate) krate: Option<Path>,
 }
 
+impl ServerAttributes {
+    pub(crate) fn parse(tokens: TokenStream, mistakes: &mut Vec<Error>) -> Self {
+        let mut members = Members::parse(tokens);
+        let attributes = Self {
+            name: members.text("name"),
+            version: members.text("version"),
+            instructions: members.text("instructions"),
+            tools_only: members.flag("tools_only").unwrap_or_default(),
+            krate: members.path("crate"),
+        };
+        mistakes.extend(members.finish());
+        attributes
+    }
+}
+
 /// `#[tool(…)]`.
-#[derive(Debug, Default, FromMeta)]
-#[darling(default)]
+#[derive(Default)]
 pub(crate) struct ToolAttributes {
     /// The name of the tool. The default is the name of the method.
     pub(crate) name: Option<LitStr>,
@@ -39,34 +53,49 @@ pub(crate) struct ToolAttributes {
     /// The tool interacts with the outside world.
     pub(crate) open_world: Option<bool>,
     /// Icons.
-    #[darling(multiple)]
-    pub(crate) icon: Vec<Icon>,
+    pub(crate) icons: Vec<Icon>,
     /// `_meta`, a JSON object as text.
-    pub(crate) meta: Option<SpannedValue<LitStr>>,
+    pub(crate) meta: Option<LitStr>,
+}
+
+impl ToolAttributes {
+    pub(crate) fn parse(tokens: TokenStream, mistakes: &mut Vec<Error>) -> Self {
+        let mut members = Members::parse(tokens);
+        let attributes = Self {
+            name: members.text("name"),
+            title: members.text("title"),
+            description: members.text("description"),
+            read_only: members.flag("read_only"),
+            destructive: members.flag("destructive"),
+            idempotent: members.flag("idempotent"),
+            open_world: members.flag("open_world"),
+            icons: members.each("icon", Icon::parse),
+            meta: members.text("meta"),
+        };
+        mistakes.extend(members.finish());
+        attributes
+    }
 }
 
 /// `icon = "URI"`, or `icon(src = "URI", mime_type = "…", sizes = "48x48 96x96")`.
-#[derive(Debug)]
 pub(crate) struct Icon {
     pub(crate) src: LitStr,
     pub(crate) mime_type: Option<LitStr>,
     pub(crate) sizes: Option<LitStr>,
 }
 
-#[derive(FromMeta)]
-struct IconMembers {
-    src: LitStr,
-    mime_type: Option<LitStr>,
-    sizes: Option<LitStr>,
-}
-
-impl FromMeta for Icon {
-    fn from_value(value: &Lit) -> Result<Self> {
-        Ok(Self { src: LitStr::from_value(value)?, mime_type: None, sizes: None })
-    }
-
-    fn from_list(items: &[NestedMeta]) -> Result<Self> {
-        let IconMembers { src, mime_type, sizes } = IconMembers::from_list(items)?;
+impl Icon {
+    fn parse(meta: &Meta) -> Result<Self> {
+        let Meta::List(list) = meta else {
+            return Ok(Self { src: text(meta)?, mime_type: None, sizes: None });
+        };
+        let mut members = Members::parse(list.tokens.clone());
+        let src = members.text("src");
+        let (mime_type, sizes) = (members.text("mime_type"), members.text("sizes"));
+        if let Some(mistake) = all(members.finish()) {
+            return Err(mistake);
+        }
+        let src = src.ok_or_else(|| Error::new_spanned(meta, "expected `src = \"…\"` in it"))?;
         Ok(Self { src, mime_type, sizes })
     }
 }

@@ -41,6 +41,30 @@ pub(crate) fn expand(block: &ToolsBlock) -> TokenStream {
     }
 }
 
+/// Generates the block itself and implementations that have nothing in them, for a block with mistakes.
+pub(crate) fn stand_in(block: &ToolsBlock) -> TokenStream {
+    let ToolsBlock { item, attributes, krate, .. } = block;
+    let kind = &item.self_ty;
+    let (generics, _, bounds) = item.generics.split_for_impl();
+    if item.trait_.is_some() || item.generics.lifetimes().next().is_some() {
+        return TokenStream::new();
+    }
+    let handler = (!attributes.tools_only).then(
+        || quote!(impl #generics #krate::__private::rmcp::ServerHandler for #kind #bounds {}),
+    );
+    quote! {
+        #item
+
+        impl #generics #krate::Tools for #kind #bounds {
+            fn toolbox() -> &'static #krate::Toolbox<Self> {
+                ::core::unreachable!()
+            }
+        }
+
+        #handler
+    }
+}
+
 /// Generates the name of a tool and its `Route`.
 fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
     let name = tool.name();
@@ -76,12 +100,12 @@ fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
     let unit = Type::Verbatim(quote!(()));
     let output = tool.output.as_ref().unwrap_or(&unit);
     let returns = quote!(#krate::__private::ReturnType::<#output>::new());
-    let schema = quote_spanned! { output.span()=> (&(&#returns).success()).schema() };
+    let schema = quote_spanned! { output.span()=> (&&&(&#returns).success()).schema() };
     let krate = &respan(krate, output.span());
     let respond = quote_spanned! { output.span()=>
         let returns = #returns;
         match (&returns).split(value) {
-            ::core::result::Result::Ok(value) => (&(&returns).success()).respond(value),
+            ::core::result::Result::Ok(value) => (&&&(&returns).success()).respond(value),
             ::core::result::Result::Err(error) => {
                 ::core::result::Result::Err(#krate::__private::tool_error(error))
             }
@@ -96,7 +120,7 @@ fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
             #[allow(unused_imports)]
             use #krate::__private::{
                 AllowedParameter as _, ArgsOfNonObject as _, Fallible as _, Infallible as _, OfOption as _,
-                OfOther as _, Output as _, StructuredOutput as _,
+                OfOther as _, OtherOutput as _, Output as _, StructuredOutput as _,
             };
             #krate::__private::Route::<#server>::new(
                 #name,
@@ -205,15 +229,12 @@ fn settings(tool: &Tool) -> TokenStream {
         attributes.open_world,
     ]
     .map(|hint| option(hint.as_ref()));
-    let icons = attributes.icon.iter().map(|Icon { src, mime_type, sizes }| {
+    let icons = attributes.icons.iter().map(|Icon { src, mime_type, sizes }| {
         let mime_type = option(mime_type.as_ref());
         let sizes = option(sizes.as_ref());
         quote!(.icon(#src, #mime_type, #sizes))
     });
-    let meta = attributes.meta.as_ref().map(|meta| {
-        let text = meta.value();
-        quote!(.meta(#text))
-    });
+    let meta = attributes.meta.as_ref().map(|meta| quote!(.meta(#meta)));
     quote! { #title #description .annotations([#(#hints),*]) #(#icons)* #meta }
 }
 

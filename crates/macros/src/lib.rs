@@ -4,6 +4,7 @@
 
 mod attributes;
 mod expand;
+mod members;
 mod option;
 mod parse;
 mod validate;
@@ -13,7 +14,7 @@ mod tests;
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as TokenStream2;
-use syn::{Error, ItemImpl, Result, parse_macro_input};
+use syn::{Error, ItemImpl, parse_macro_input};
 
 /// Turns the methods marked with `#[tool]` into the tools of a server.
 ///
@@ -29,12 +30,20 @@ use syn::{Error, ItemImpl, Result, parse_macro_input};
 #[proc_macro_attribute]
 pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as ItemImpl);
-    compile(attribute.into(), item).unwrap_or_else(Error::into_compile_error).into()
+    let (code, mistake) = compile(attribute.into(), item);
+    let mut output = mistake.map(Error::into_compile_error).unwrap_or_default();
+    output.extend(code);
+    output.into()
 }
 
-/// Parses, validates and expands.
-fn compile(attribute: TokenStream2, item: ItemImpl) -> Result<TokenStream2> {
-    let block = parse::parse(attribute, item)?;
-    validate::validate(&block)?;
-    Ok(expand::expand(&block))
+/// Parses, validates and expands. After a mistake, the code only stands in for that of the tools, so that nothing else is
+/// reported.
+fn compile(attribute: TokenStream2, item: ItemImpl) -> (TokenStream2, Option<Error>) {
+    let mut mistakes = Vec::new();
+    let block = parse::parse(attribute, item, &mut mistakes);
+    validate::validate(&block, &mut mistakes);
+    match members::all(mistakes) {
+        None => (expand::expand(&block), None),
+        mistake => (expand::stand_in(&block), mistake),
+    }
 }

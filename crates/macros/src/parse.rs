@@ -1,10 +1,9 @@
 //! Parses an `impl` block into its tools.
 
-use darling::{FromMeta as _, ast::NestedMeta};
 use proc_macro2::TokenStream;
 use syn::{
     Attribute, Error, Expr, ExprLit, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Lit, Meta, Pat,
-    Path, Result, ReturnType, Signature, Type, parse_quote,
+    Path, ReturnType, Signature, Type, parse_quote,
 };
 
 use crate::attributes::{ServerAttributes, ToolAttributes};
@@ -51,15 +50,19 @@ impl Tool {
     }
 }
 
-/// Parses `item` and removes the attributes of this macro from it.
-pub(crate) fn parse(attribute: TokenStream, mut item: ItemImpl) -> Result<ToolsBlock> {
-    let attributes = ServerAttributes::from_list(&NestedMeta::parse_meta_list(attribute)?)?;
+/// Parses `item` and removes the attributes of this macro from it. What is wrong with them goes to `mistakes`.
+pub(crate) fn parse(
+    attribute: TokenStream,
+    mut item: ItemImpl,
+    mistakes: &mut Vec<Error>,
+) -> ToolsBlock {
+    let attributes = ServerAttributes::parse(attribute, mistakes);
     let mut tools = Vec::new();
     for member in &mut item.items {
         let ImplItem::Fn(method) = member else { continue };
         if let Some(at) = method.attrs.iter().position(|attr| attr.path().is_ident("tool")) {
             let attribute = method.attrs.remove(at);
-            tools.push(tool(&attribute, method)?);
+            tools.push(tool(&attribute, method, mistakes));
             // The signature of a tool is fixed, whether its body needs it or not.
             method.attrs.push(parse_quote!(
                 #[allow(clippy::needless_pass_by_value, clippy::unused_async, clippy::unused_self)]
@@ -67,24 +70,16 @@ pub(crate) fn parse(attribute: TokenStream, mut item: ItemImpl) -> Result<ToolsB
         }
     }
     let krate = attributes.krate.clone().unwrap_or_else(|| parse_quote!(::toolbond));
-    Ok(ToolsBlock { attributes, item, tools, krate })
+    ToolsBlock { attributes, item, tools, krate }
 }
 
-fn tool(attribute: &Attribute, method: &mut ImplItemFn) -> Result<Tool> {
+fn tool(attribute: &Attribute, method: &mut ImplItemFn, mistakes: &mut Vec<Error>) -> Tool {
     let attributes = match &attribute.meta {
         Meta::Path(_) => ToolAttributes::default(),
-        Meta::List(list) => {
-            let members = NestedMeta::parse_meta_list(list.tokens.clone())?;
-            if let Some(NestedMeta::Lit(value)) = members.first() {
-                return Err(Error::new_spanned(
-                    value,
-                    "expected a name before it: `description = …`",
-                ));
-            }
-            ToolAttributes::from_list(&members)?
-        }
+        Meta::List(list) => ToolAttributes::parse(list.tokens.clone(), mistakes),
         Meta::NameValue(_) => {
-            return Err(Error::new_spanned(attribute, "expected `#[tool]` or `#[tool(…)]`"));
+            mistakes.push(Error::new_spanned(attribute, "expected `#[tool]` or `#[tool(…)]`"));
+            ToolAttributes::default()
         }
     };
     let mut parameters = Vec::new();
@@ -105,7 +100,7 @@ fn tool(attribute: &Attribute, method: &mut ImplItemFn) -> Result<Tool> {
     let doc = doc(&method.attrs);
     let is_condition = |attribute: &&Attribute| attribute.path().is_ident("cfg");
     let conditions = method.attrs.iter().filter(is_condition).cloned().collect();
-    Ok(Tool { attributes, conditions, doc, signature: method.sig.clone(), parameters, output })
+    Tool { attributes, conditions, doc, signature: method.sig.clone(), parameters, output }
 }
 
 fn is_for_field(attribute: &Attribute) -> bool {

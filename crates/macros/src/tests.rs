@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 /// The messages that `source` gives, with the text that each points at.
 fn mistakes(attribute: &str, source: &str) -> Vec<(String, String)> {
     let attribute: TokenStream = attribute.parse().unwrap();
-    let error = crate::compile(attribute, syn::parse_str(source).unwrap()).unwrap_err();
+    let error = crate::compile(attribute, syn::parse_str(source).unwrap()).1.unwrap();
     let text = |error: syn::Error| {
         let (start, end) = (error.span().start(), error.span().end());
         assert_eq!(start.line, end.line);
@@ -84,9 +84,19 @@ fn attributes_are_known_and_meta_is_an_object() {
         "impl S { #[tool(meta = \"[1]\")] fn a(&self) {} }",
         &[("\"[1]\"", "expected a JSON object")],
     );
-    let misspelt = mistakes("", "impl S { #[tool(readonly)] fn a(&self) {} }");
-    assert_eq!(misspelt[0].0, "readonly");
-    assert!(misspelt[0].1.contains("Did you mean `read_only`?"), "{misspelt:?}");
+    check(
+        "impl S {
+            #[tool(readonly, read_only = 1, title)] fn a(&self) {}
+            #[tool(name = \"b\", name = \"c\", icon(source = \"x.png\"))] fn b(&self) {}
+        }",
+        &[
+            ("read_only = 1", "expected `read_only` or `read_only = false`"),
+            ("title", "expected a name and a text: `name = \"…\"`"),
+            ("readonly", "unknown attribute `readonly`; did you mean `read_only`?"),
+            ("name = \"c\"", "expected `name` once"),
+            ("source", "unknown attribute `source`; did you mean `src`?"),
+        ],
+    );
     assert_eq!(
         mistakes("", "impl S { #[tool = \"a\"] fn a(&self) {} }")[0].1,
         "expected `#[tool]` or `#[tool(…)]`"
@@ -124,12 +134,12 @@ fn a_renamed_crate_is_used_everywhere() {
     }";
     for attribute in ["crate = \"renamed\"", "crate = renamed", "crate = \"renamed\", tools_only"] {
         let item = syn::parse_str(source).unwrap();
-        let code = crate::compile(attribute.parse().unwrap(), item).unwrap().to_string();
+        let code = crate::compile(attribute.parse().unwrap(), item).0.to_string();
         assert!(code.contains("renamed :: Tools") && !code.contains("toolbond"), "{code}");
         assert!(code.contains("\"renamed::__private::serde\""), "{code}");
     }
     let generic = "impl<T> S<T> { #[tool] fn a(&self) {} }";
     let item = syn::parse_str(generic).unwrap();
-    let code = crate::compile("crate = \"renamed\"".parse().unwrap(), item).unwrap().to_string();
+    let code = crate::compile("crate = \"renamed\"".parse().unwrap(), item).0.to_string();
     assert!(!code.contains("toolbond"), "{code}");
 }

@@ -4,13 +4,12 @@ use std::collections::HashSet;
 
 use quote::ToTokens;
 use serde_json::Value;
-use syn::{Error, FnArg, GenericParam, Result, Type};
+use syn::{Error, FnArg, GenericParam, Type};
 
 use crate::parse::{Parameter, Tool, ToolsBlock};
 
-/// Fails with all mistakes in `block`.
-pub(crate) fn validate(block: &ToolsBlock) -> Result<()> {
-    let mut mistakes = Vec::new();
+/// Adds all mistakes in `block` to `mistakes`.
+pub(crate) fn validate(block: &ToolsBlock, mistakes: &mut Vec<Error>) {
     if let Some((_, path, _)) = &block.item.trait_ {
         mistakes.push(at(path, "expected the type's own `impl` block, found one of a trait"));
     }
@@ -23,17 +22,13 @@ pub(crate) fn validate(block: &ToolsBlock) -> Result<()> {
     }
     let mut taken = HashSet::new();
     for tool in &block.tools {
-        check_name(tool, &mut taken, &mut mistakes);
-        check_signature(tool, &mut mistakes);
+        check_name(tool, &mut taken, mistakes);
+        check_signature(tool, mistakes);
         for parameter in &tool.parameters {
-            check_parameter(parameter, &mut mistakes);
+            check_parameter(parameter, mistakes);
         }
-        check_meta(tool, &mut mistakes);
+        check_meta(tool, mistakes);
     }
-    let mut mistakes = mistakes.into_iter();
-    let Some(mut all) = mistakes.next() else { return Ok(()) };
-    mistakes.for_each(|mistake| all.combine(mistake));
-    Err(all)
 }
 
 fn at(place: &impl ToTokens, message: &str) -> Error {

@@ -38,7 +38,7 @@ mod violation;
 
 pub use dialect::Dialect;
 pub use engine::{
-    Instance, InstanceError, InstanceErrorKind, View, ViewElements, ViewMembers,
+    ElementsRef, Instance, InstanceError, InstanceErrorKind, MembersRef, ValueRef,
     string_end_or_special,
 };
 pub use error::{SchemaError, SchemaErrorKind};

@@ -47,7 +47,8 @@ impl Options {
         &self.limits
     }
 
-    /// Whether to check `format`. By default it is an annotation.
+    /// Whether to check `format`. By default it is an annotation. `idn-hostname` and `idn-email` are checked only with the
+    /// feature `idna`, which is on by default.
     #[must_use]
     pub fn assert_formats(mut self, yes: bool) -> Self {
         self.assert_formats = yes;

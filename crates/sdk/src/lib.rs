@@ -63,8 +63,9 @@
 //!
 //! # Re-exported crates
 //!
-//! [`rmcp`] and [`schemars`] are the versions that this crate is built on, [`contract`], [`schema`] and
-//! [`targets`] are `toolbond-contract`, `toolbond-schema` and `toolbond-targets`:
+//! [`rmcp`] and [`schemars`] are the versions that this crate is built on, [`contract`] and [`schema`] are
+//! `toolbond-contract` and `toolbond-schema`; with their features, `targets` is `toolbond-targets` and `fetch`
+//! `toolbond-fetch`:
 //!
 //! ```
 //! use toolbond::{rmcp::ErrorData, schemars::JsonSchema};
@@ -97,6 +98,7 @@ pub mod testing;
 mod text;
 mod tools;
 mod trace;
+mod views;
 
 #[cfg(feature = "client")]
 pub use client::{Client, ClientError};
@@ -113,14 +115,16 @@ pub use serve::{serve_cli, serve_cli_with};
 pub use tokio_util::sync::CancellationToken;
 pub use toolbond_contract as contract;
 pub use toolbond_contract::{
-    Contract, Finding, Mode, Policy, Projection, Repairs, Revision, Severity, Unmarked,
+    Contract, Finding, Mode, Policy, Projection, Repairs, Revision, Severity, project::Unmarked,
 };
 #[cfg(feature = "fetch")]
 pub use toolbond_fetch as fetch;
 pub use toolbond_macros::tools;
 pub use toolbond_schema as schema;
 pub use toolbond_schema::Limits;
+#[cfg(feature = "targets")]
 pub use toolbond_targets as targets;
+#[cfg(feature = "targets")]
 pub use toolbond_targets::ViewFor;
 #[cfg(feature = "otel")]
 pub use toolbond_telemetry::{Telemetry, opentelemetry};

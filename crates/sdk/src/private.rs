@@ -15,8 +15,8 @@ use serde_json::Value;
 
 pub use crate::tools::{
     AllowedParameter, ArgsOfNonObject, Context, Fallible, Infallible, InputSchemaBuilder,
-    IntoToolError, IsAllowed, OfOption, OfOther, Output, Parameter, ParameterType, ReturnType,
-    Route, SingleField, StructuredOutput, Unnamed,
+    IntoToolError, IsAllowed, OfOption, OfOther, OtherOutput, Output, Parameter, ParameterType,
+    ReturnType, Route, SingleField, StructuredOutput, Unnamed,
 };
 use crate::{ToolError, Toolbox, Tools};
 

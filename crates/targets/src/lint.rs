@@ -3,7 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolbond_contract::{
-    Finding, JudgeOptions, JudgedTools, RuleSelectionError, Selection, Severity, judge_tools,
+    Finding, JudgeOptions, JudgedTools, Severity,
+    judge::{RuleSelectionError, Selection},
+    judge_tools,
     rules::TOOL_LIST,
 };
 
@@ -167,7 +169,7 @@ impl Impact {
 ///     "error[tool-member] now #/description: expected a string, found null; removed from the tool"
 /// );
 /// assert_eq!(finding.fix.as_ref().unwrap().title, "remove `description`");
-/// # Ok::<(), toolbond_contract::RuleSelectionError>(())
+/// # Ok::<(), toolbond_contract::judge::RuleSelectionError>(())
 /// ```
 pub fn lint_tools(list: Value, options: &LintOptions) -> LintReport {
     let written = list.clone();

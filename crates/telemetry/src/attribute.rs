@@ -1,6 +1,6 @@
 //! The names of attributes.
 
-use toolbond_contract::{CallCheck, Outcome, Side};
+use toolbond_contract::{Outcome, Side, judge::CallCheck};
 
 /// Of the semantic conventions for MCP.
 pub(crate) const METHOD: &str = "mcp.method.name";

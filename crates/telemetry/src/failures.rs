@@ -1,9 +1,10 @@
 //! Failures of exporting, reported now and then.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::telemetry::Report;
+/// Takes a line that says what is wrong with exporting.
+pub type Report = Arc<dyn Fn(String) + Send + Sync>;
 
 /// How long nothing is reported after a failure was.
 const PAUSE: Duration = Duration::from_secs(300);

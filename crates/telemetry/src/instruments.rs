@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Histogram, Meter};
-use toolbond_contract::CallCheck;
+use toolbond_contract::judge::CallCheck;
 
 use crate::attribute;
 use crate::queue::Queue;
-use crate::span::Role;
+use crate::role::CallRole;
 
 /// The buckets that the semantic conventions ask for, in seconds.
 const BUCKETS: [f64; 14] =
@@ -45,10 +45,10 @@ impl Instruments {
         }
     }
 
-    pub(crate) fn record_call(&self, role: Role, time: Duration, attributes: &[KeyValue]) {
+    pub(crate) fn record_call(&self, role: CallRole, time: Duration, attributes: &[KeyValue]) {
         let duration = match role {
-            Role::Server => &self.server,
-            Role::Client => &self.client,
+            CallRole::Server => &self.server,
+            CallRole::Client => &self.client,
         };
         duration.record(time.as_secs_f64(), attributes);
     }

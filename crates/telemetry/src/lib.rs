@@ -16,12 +16,15 @@ mod instruments;
 mod log;
 mod queue;
 mod redact;
+mod role;
 mod span;
 mod telemetry;
 
 pub use context::{Fields, TRACEPARENT, TRACESTATE, TraceContext};
+pub use failures::Report;
 pub use log::Record;
 pub use opentelemetry;
 pub use redact::{MAX_VALUE, exported_value};
-pub use span::{CallSpan, CallStart, Role, Transport};
-pub use telemetry::{FLUSH, Report, Telemetry};
+pub use role::CallRole;
+pub use span::{CallSpan, CallStart, Transport};
+pub use telemetry::{FLUSH, Telemetry};

@@ -3,13 +3,16 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use opentelemetry::global::BoxedTracer;
 use opentelemetry::trace::{SpanKind, Status, TraceContextExt as _, Tracer as _};
 use opentelemetry::{Array, Context, ContextGuard, KeyValue, StringValue, Value};
-use toolbond_contract::{CallCheck, Finding, Revision};
+use toolbond_contract::{Finding, Revision, judge::CallCheck};
 
 use crate::attribute::{self, MAX_MESSAGE, MAX_NAME, shorten};
 use crate::context::{Fields, TraceContext};
-use crate::telemetry::Telemetry;
+use crate::instruments::Instruments;
+use crate::redact::exported_value;
+use crate::role::CallRole;
 
 /// The most findings of one call that are events of its span.
 const MAX_FINDINGS: usize = 16;
@@ -18,15 +21,6 @@ const METHOD: &str = "tools/call";
 
 /// What a span without an answer ended with.
 const CANCELLED: &str = "cancelled";
-
-/// The side of a call that a span is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It receives the call.
-    Server,
-    /// It sends the call.
-    Client,
-}
 
 /// What carries the messages of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +35,7 @@ pub enum Transport {
 #[derive(Clone, Debug)]
 pub struct CallStart<'a> {
     /// The side that the span is about.
-    pub role: Role,
+    pub role: CallRole,
     /// The trace that the call says it belongs to. Without one, the span belongs to the current context.
     pub parent: Option<&'a TraceContext>,
     /// What the operator calls the server.
@@ -62,8 +56,8 @@ pub struct CallStart<'a> {
 pub struct CallSpan(Arc<Inner>);
 
 struct Inner {
-    telemetry: Telemetry,
-    role: Role,
+    instruments: Option<Arc<Instruments>>,
+    role: CallRole,
     context: Context,
     /// Whether the context is not that of the caller, so that it has to be passed on.
     has_own_context: bool,
@@ -99,7 +93,11 @@ impl std::fmt::Debug for CallSpan {
 }
 
 impl CallSpan {
-    pub(crate) fn start(telemetry: &Telemetry, call: &CallStart<'_>) -> Self {
+    pub(crate) fn start(
+        tracer: &BoxedTracer,
+        instruments: Option<Arc<Instruments>>,
+        call: &CallStart<'_>,
+    ) -> Self {
         let parent = match call.parent {
             Some(parent) => {
                 Context::current().with_remote_span_context(parent.span_context().clone())
@@ -129,18 +127,18 @@ impl CallSpan {
             own.push(KeyValue::new(attribute::SESSION, shorten(session, MAX_NAME)));
         }
         let kind = match call.role {
-            Role::Server => SpanKind::Server,
-            Role::Client => SpanKind::Client,
+            CallRole::Server => SpanKind::Server,
+            CallRole::Client => SpanKind::Client,
         };
         // A sampler may go by what is known at the start.
-        let builder = telemetry.tracer().span_builder(METHOD).with_kind(kind);
+        let builder = tracer.span_builder(METHOD).with_kind(kind);
         let builder = builder.with_attributes(common.clone());
         let initial = common.len();
         let before = parent.span().span_context().span_id();
-        let context = parent.with_span(builder.start_with_context(telemetry.tracer(), &parent));
+        let context = parent.with_span(builder.start_with_context(tracer, &parent));
         let has_own_context = context.span().span_context().span_id() != before;
         Self(Arc::new(Inner {
-            telemetry: telemetry.clone(),
+            instruments,
             role: call.role,
             context,
             has_own_context,
@@ -227,15 +225,15 @@ impl CallSpan {
         self.0.state().is_tool_error = true;
     }
 
-    /// Adds the arguments, which are JSON: see [`exported_value`](crate::exported_value).
+    /// Adds the arguments, which are JSON: see [`exported_value`].
     pub fn set_arguments(&self, text: &str) {
-        let value = crate::exported_value(text);
+        let value = exported_value(text);
         self.0.state().own.push(KeyValue::new(attribute::ARGUMENTS, value));
     }
 
-    /// Adds the result, which is JSON: see [`exported_value`](crate::exported_value).
+    /// Adds the result, which is JSON: see [`exported_value`].
     pub fn set_result(&self, text: &str) {
-        let value = crate::exported_value(text);
+        let value = exported_value(text);
         self.0.state().own.push(KeyValue::new(attribute::RESULT, value));
     }
 
@@ -285,7 +283,7 @@ impl Inner {
             // The message may repeat values of the call.
             span.set_status(Status::error(""));
         }
-        if let Some(instruments) = self.telemetry.instruments() {
+        if let Some(instruments) = &self.instruments {
             instruments.record_call(self.role, self.started.elapsed(), &state.common);
         }
         if !state.rules.is_empty() {

@@ -17,18 +17,15 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{self, BatchSpanProcessor, SdkTracerProvider};
 use tokio::runtime::{Builder, Runtime};
-use toolbond_contract::CallCheck;
+use toolbond_contract::judge::CallCheck;
 use toolbond_fetch::error_chain;
 
 use crate::client::Client;
 use crate::environment::{Environment, Signal};
-use crate::failures::Failures;
+use crate::failures::{Failures, Report};
 use crate::instruments::{Instruments, observe_dropped};
 use crate::queue::{Bounded, Leaving, Queue};
 use crate::span::{CallSpan, CallStart};
-
-/// Takes a line that says what is wrong with exporting.
-pub type Report = Arc<dyn Fn(String) + Send + Sync>;
 
 /// The longest time that the end of a process waits for its last export.
 pub const FLUSH: Duration = Duration::from_secs(2);
@@ -42,7 +39,7 @@ pub struct Telemetry(Arc<Inner>);
 
 struct Inner {
     tracer: BoxedTracer,
-    instruments: Option<Instruments>,
+    instruments: Option<Arc<Instruments>>,
     logger: Option<SdkLogger>,
     export: Option<Exporting>,
 }
@@ -141,7 +138,7 @@ impl Telemetry {
             let meter = meters.meter_with_scope(scope());
             let queues = [("traces", Arc::clone(&spans)), ("logs", Arc::clone(&logs))];
             observe_dropped(&meter, queues);
-            Instruments::new(&meter)
+            Arc::new(Instruments::new(&meter))
         });
         let logger = loggers.as_ref().map(|loggers| loggers.logger_with_scope(scope()));
         let runtime = Mutex::new(Some(runtime));
@@ -153,7 +150,7 @@ impl Telemetry {
     #[must_use]
     pub fn global() -> Self {
         let tracer = global::tracer_with_scope(scope());
-        let instruments = Some(Instruments::new(&global::meter_with_scope(scope())));
+        let instruments = Some(Arc::new(Instruments::new(&global::meter_with_scope(scope()))));
         Self(Arc::new(Inner { tracer, instruments, logger: None, export: None }))
     }
 
@@ -172,12 +169,12 @@ impl Telemetry {
     /// Starts the span of a call.
     #[must_use]
     pub fn start_call(&self, call: &CallStart<'_>) -> CallSpan {
-        CallSpan::start(self, call)
+        CallSpan::start(&self.0.tracer, self.0.instruments.clone(), call)
     }
 
     /// Counts a check of the arguments or the result of a call of `tool`.
     pub fn count_check(&self, server: Option<&str>, tool: &str, check: &CallCheck) {
-        if let Some(instruments) = self.instruments() {
+        if let Some(instruments) = &self.0.instruments {
             instruments.record_check(server, tool, check);
         }
     }
@@ -216,14 +213,6 @@ impl Telemetry {
                 "telemetry: {spans} spans and {logs} log records were not exported"
             ));
         }
-    }
-
-    pub(crate) fn tracer(&self) -> &BoxedTracer {
-        &self.0.tracer
-    }
-
-    pub(crate) fn instruments(&self) -> Option<&Instruments> {
-        self.0.instruments.as_ref()
     }
 
     pub(crate) fn logger(&self) -> Option<&SdkLogger> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use serde_json::Value;
 use toolbond_fetch::tls::check_certificates;
-use toolbond_fetch::{Attempt, Fetcher, Limits, Policy};
+use toolbond_fetch::{Attempt, FetchLimits, Fetcher, Policy};
 use url::Url;
 
 use crate::bundler::Bundler;
@@ -129,7 +129,7 @@ impl Bundle {
     }
 
     fn policy(&self) -> anyhow::Result<Policy> {
-        let mut limits = Limits::default();
+        let mut limits = FetchLimits::default();
         for (name, limit) in &self.limits {
             limits.set(name, *limit)?;
         }
@@ -245,7 +245,7 @@ fn parse_base(text: &str) -> anyhow::Result<Url> {
 
 fn parse_limit(text: &str) -> anyhow::Result<(String, u64)> {
     let (name, limit) = text.split_once('=').context("expected `NAME=N`")?;
-    Limits::default().set(name, 0)?;
+    FetchLimits::default().set(name, 0)?;
     let limit = limit.parse().with_context(|| format!("expected a number, found `{limit}`"))?;
     Ok((name.to_owned(), limit))
 }

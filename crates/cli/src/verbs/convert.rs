@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use serde_json::Value;
-use toolbond_contract::{Severity, convert_tool, restore_tool, to_2020_12};
+use toolbond_contract::{Severity, convert_tool, dialect::to_2020_12, revert_tool};
 
 use crate::exit::Exit;
 use crate::input;
@@ -65,7 +65,7 @@ impl Convert {
     /// Converts `tool` in place, and reports what could not be converted.
     fn convert_tool(&self, tool: &mut Value, exit: &mut Exit) {
         if self.back {
-            *tool = restore_tool(tool).into_owned();
+            *tool = revert_tool(tool).into_owned();
             return;
         }
         let converted = convert_tool(tool);

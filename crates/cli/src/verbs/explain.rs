@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use toolbond_contract::{Rule, find_rule};
+use toolbond_contract::{Rule, judge::find_rule};
 use toolbond_targets::{Impact, rules, targets};
 
 use crate::exit::Exit;

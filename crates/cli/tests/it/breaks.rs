@@ -41,8 +41,8 @@ pub(crate) const CLIENTS: [Client; 10] = [
 /// The eras of the server.
 pub(crate) const SERVERS: [&str; 2] = ["legacy", "modern"];
 
-/// How the server is reached.
-const TRANSPORTS: [&str; 2] = ["stdio", "HTTP"];
+/// How the guard is reached, and the server.
+pub(crate) const TRANSPORTS: [&str; 3] = ["stdio", "HTTP", "HTTP before a process"];
 
 /// What became of each call of a round, in the order of [`answers`].
 pub(crate) type Round = Vec<Fate>;
@@ -92,10 +92,10 @@ fn guarded(server: &[String], folder: &Folder) -> Vec<String> {
     [&guard, server].concat()
 }
 
-/// A guard on HTTP before the server on `port`.
-fn guarded_on_http(port: u16, folder: &Folder) -> (Process, u16) {
+/// A guard on HTTP before `server`, options of the guard.
+fn guarded_on_http(server: &[String], folder: &Folder) -> (Process, u16) {
     let mut command = process::toolbond(&["guard", "--listen", "127.0.0.1:0"]);
-    command.args(["--upstream", &url(port)]).env("XDG_CACHE_HOME", folder.path());
+    command.args(server).env("XDG_CACHE_HOME", folder.path());
     Process::listening(command)
 }
 
@@ -129,16 +129,22 @@ impl Client {
             let guard = guarded(&words, &folder);
             self.visit(None, &[(words, twice.clone()), (guard.clone(), twice), (guard, vec![true])])
         } else {
-            let mut command = process::command(&words);
-            command.arg("--http");
-            let (_server, port) = Process::listening(command);
-            let (mut guard, guard_port) = guarded_on_http(port, &folder);
-            let mut seen = self
-                .visit(None, &[(vec![url(port)], twice.clone()), (vec![url(guard_port)], twice)]);
+            let is_process = transport == "HTTP before a process";
+            let process = (!is_process).then(|| {
+                let mut command = process::command(&words);
+                command.arg("--http");
+                Process::listening(command)
+            });
+            let (direct, before) = match &process {
+                Some((_, port)) => (vec![url(*port)], vec!["--upstream".to_owned(), url(*port)]),
+                None => (words.clone(), [vec!["--".to_owned()], words].concat()),
+            };
+            let (mut guard, port) = guarded_on_http(&before, &folder);
+            let mut seen = self.visit(None, &[(direct, twice.clone()), (vec![url(port)], twice)]);
             guard.signal("-TERM");
             guard.wait();
-            let (_guard, guard_port) = guarded_on_http(port, &folder);
-            seen.extend(self.visit(None, &[(vec![url(guard_port)], vec![true])]));
+            let (_guard, port) = guarded_on_http(&before, &folder);
+            seen.extend(self.visit(None, &[(vec![url(port)], vec![true])]));
             seen
         };
         let fates = |round: &Vec<Value>| {
@@ -190,9 +196,11 @@ fn every_client_that_is_known_to_validate_and_lists_once_gets_everything() {
 
 #[test]
 fn a_client_that_validates_gets_what_its_server_sends() {
-    let runs = CLIENTS[0].runs("legacy", "stdio");
-    assert_eq!(runs.problems(), Vec::<String>::new());
-    assert_eq!(Page::read().missing(&runs), Vec::<String>::new(), "docs/results.md differs");
+    for (client, server, transport) in [(0, "legacy", "stdio"), (2, "modern", TRANSPORTS[2])] {
+        let runs = CLIENTS[client].runs(server, transport);
+        assert_eq!(runs.problems(), Vec::<String>::new());
+        assert_eq!(Page::read().missing(&runs), Vec::<String>::new(), "docs/results.md differs");
+    }
 }
 
 #[test]

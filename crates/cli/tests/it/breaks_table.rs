@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 use toolbond_harness::files::root;
 
-use crate::breaks::{CLIENTS, Round, Runs, SERVERS};
+use crate::breaks::{CLIENTS, Round, Runs, SERVERS, TRANSPORTS};
 
 /// What became of the data of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,7 +145,7 @@ impl Page {
         let has = |tool: &str, text: &str| {
             let row = table.lines().find_map(|line| line.strip_prefix(&format!("| `{tool}` | ")));
             let cell = row.and_then(|row| row.trim_end_matches(" |").split(" | ").nth(column));
-            cell.is_some_and(|cell| cell == text || cell.starts_with(&format!("{text}; HTTP: ")))
+            cell.is_some_and(|cell| cell == text || cell.starts_with(&format!("{text}; ")))
         };
         let cells = answers().into_iter().enumerate();
         let cells = cells.map(|(index, it)| (it.tool, cell(&runs.rounds, index)));
@@ -200,14 +200,17 @@ pub(crate) fn tables(runs: &[Runs]) -> String {
     let mut text = "| client | server | directly | guard, round 1 | round 2 | after a restart |\n| --- | --- | --- | --- | --- | --- |\n".to_owned();
     for client in &CLIENTS {
         for server in SERVERS {
-            let ways = ["stdio", "HTTP"].map(|transport| {
+            let ways = TRANSPORTS.map(|transport| {
                 find(client.name, server, transport).rounds.each_ref().map(count).join(" | ")
             });
             let row = format!("| {} | {server}", client.name);
-            _ = match &ways {
-                [stdio, http] if stdio == http => writeln!(text, "{row} | {stdio} |"),
-                [stdio, http] => writeln!(text, "{row}, stdio | {stdio} |\n{row}, HTTP | {http} |"),
-            };
+            if ways.iter().all(|way| *way == ways[0]) {
+                _ = writeln!(text, "{row} | {} |", ways[0]);
+                continue;
+            }
+            for (transport, way) in TRANSPORTS.iter().zip(&ways) {
+                _ = writeln!(text, "{row}, {transport} | {way} |");
+            }
         }
     }
     let names = CLIENTS.each_ref().map(|client| client.name).join(" | ");
@@ -220,9 +223,11 @@ pub(crate) fn tables(runs: &[Runs]) -> String {
         );
         for (index, answer) in answers().iter().enumerate() {
             let cells = CLIENTS.each_ref().map(|client| {
-                let [stdio, http] = ["stdio", "HTTP"]
+                let ways = TRANSPORTS
                     .map(|transport| cell(&find(client.name, server, transport).rounds, index));
-                if stdio == http { stdio } else { format!("{stdio}; HTTP: {http}") }
+                let others = TRANSPORTS.iter().zip(&ways).filter(|(_, way)| **way != ways[0]);
+                let others = others.map(|(transport, way)| format!("; {transport}: {way}"));
+                ways[0].clone() + &others.collect::<String>()
             });
             _ = writeln!(text, "| `{}` | {} |", answer.tool, cells.join(" | "));
         }

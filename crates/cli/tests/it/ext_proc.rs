@@ -9,7 +9,7 @@ use toolbond_harness::address::{local, reserved};
 use toolbond_harness::envoy::{Envoy, ONE_SERVER, Replica, Setup};
 use toolbond_harness::files::root;
 use toolbond_harness::guard::in_front_of;
-use toolbond_harness::http::{Connection, ask, body};
+use toolbond_harness::http::{Connection, HttpServer, ask, body};
 use toolbond_harness::otlp::{Answer, Receiver, hex};
 use toolbond_harness::peers;
 use toolbond_harness::process::{Process, program, toolbond};
@@ -427,5 +427,57 @@ fn an_answer_that_is_resumed_at_another_replica_is_not_lost_in_silence() {
         let head = "GET /mcp HTTP/1.1\r\naccept: text/event-stream\r\nlast-event-id: 7";
         let answer = ask(envoy.port, head, "");
         assert!(answer.contains(expected), "{results}: {answer}");
+    }
+}
+
+/// Each replica learns for itself; a client never loses data, whichever of them it comes to.
+#[test]
+fn replicas_repair_results_and_relax_schemas() {
+    let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+    let tool =
+        json!({ "name": "count", "inputSchema": { "type": "object" }, "outputSchema": output });
+    let server = HttpServer::start(move |request, reply| {
+        let content = request.message()["params"]["arguments"]["content"].clone();
+        let result = match content {
+            Value::Null => json!({ "tools": [tool], "resultType": "complete", "ttlMs": 60_000 }),
+            content => {
+                json!({ "content": [], "structuredContent": content, "resultType": "complete" })
+            }
+        };
+        reply.result(request, &result)
+    });
+    let envoy = Envoy::start(&Setup {
+        servers: [local(server.port), local(9)],
+        replaced: &[ONE_SERVER],
+        ..Setup::default()
+    });
+    let ask = |method: &str, params: Value| {
+        let mut message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let name = json!({ "name": "claude-ai", "version": "1" });
+        message["params"]["_meta"] = json!({ "io.modelcontextprotocol/clientInfo": name });
+        body(&ask_modern(envoy.port, "/mcp", &message.to_string()))["result"].take()
+    };
+    let call = |content: Value| {
+        ask("tools/call", json!({ "name": "count", "arguments": { "content": content } }))
+    };
+    // One of the replicas lists it.
+    assert_eq!(ask("tools/list", json!({}))["tools"][0]["outputSchema"], output);
+    for _ in 0..8 {
+        assert_eq!(call(json!({ "n": "7" }))["structuredContent"], json!({ "n": 7 }));
+    }
+    for _ in 0..8 {
+        let found = call(json!({ "n": "seven" }));
+        assert_eq!(found["content"][1]["text"], r#"{"n":"seven"}"#, "{found}");
+    }
+    for _ in 0..8 {
+        let listed = ask("tools/list", json!({}));
+        let found = &listed["tools"][0]["outputSchema"]["properties"]["n"]["type"];
+        assert_eq!((found, &listed["ttlMs"]), (&json!(["integer", "string"]), &json!(0)));
+    }
+    for _ in 0..8 {
+        assert_eq!(call(json!({ "n": "seven" }))["structuredContent"], json!({ "n": "seven" }));
+    }
+    for replica in &envoy.replicas {
+        assert_eq!(replica.said("[result-invalid]"), 1);
     }
 }

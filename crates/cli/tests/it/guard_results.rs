@@ -1,5 +1,6 @@
 //! Results that break the output schema of their tool, through the guard with its defaults.
 
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
@@ -154,6 +155,39 @@ fn a_server_that_breaks_everything_is_bounded() {
     assert!(get("/").contains("breaks its output schema"));
     assert_eq!(guard.process.log().count("[result-invalid]"), 1);
     assert_eq!(guard.process.log().count("[result-missing]"), 1);
+}
+
+#[test]
+fn servers_and_tools_have_their_own_modes_and_learn_for_themselves() {
+    let server = serve();
+    let modes = [
+        ("free", ""),
+        ("told", "results = 'warn'"),
+        ("held", "results = 'enforce'"),
+        ("other", ""),
+    ];
+    let mut text = String::new();
+    for (name, mode) in modes {
+        let port = server.port;
+        _ = write!(
+            text,
+            "[servers.{name}]\nurl = 'http://127.0.0.1:{port}/mcp'\n[servers.{name}.tools.add]\n{mode}\n"
+        );
+    }
+    let guard = Configured::start(&text);
+    let port = guard.port("/free/mcp");
+    let wrong = r#"{"content":[],"structuredContent":{"sum":"4127 too many"}}"#;
+    for (name, relaxed, passes) in
+        [("free", true, true), ("told", false, true), ("held", false, false)]
+    {
+        let path = format!("/{name}/mcp");
+        assert_eq!(listed(port, &path)["outputSchema"], output(), "{name}");
+        let found = called(port, &path, wrong);
+        assert_eq!(found == answer(wrong), passes, "{found}");
+        assert!(passes || !found.contains("4127"), "{found}");
+        assert_eq!(listed(port, &path)["outputSchema"] != output(), relaxed, "{name}");
+    }
+    assert_eq!(listed(port, "/other/mcp")["outputSchema"], output());
 }
 
 /// A server of both eras whose tool `add` returns its argument `result`, and whose streams stay open and say nothing.

@@ -35,7 +35,7 @@ pub(crate) fn parse(text: &str) -> Option<Parsed> {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolbond_contract::read_json_text;
+/// use toolbond_contract::arguments::read_json_text;
 ///
 /// assert_eq!(read_json_text(r#"{ "a": [1] }"#), Some(json!({ "a": [1] })));
 /// assert_eq!(read_json_text(r#""a""#), Some(json!("a")));
@@ -53,7 +53,7 @@ pub fn read_json_text(text: &str) -> Option<Value> {
 /// The integers of more than 64 bits in the JSON `text`: a [`Value`] holds them as other numbers.
 ///
 /// ```
-/// use toolbond_contract::large_integers;
+/// use toolbond_contract::arguments::large_integers;
 ///
 /// let text = r#"[18446744073709551615, 18446744073709551616, "18446744073709551616"]"#;
 /// assert_eq!(large_integers(text).collect::<Vec<_>>(), ["18446744073709551616"]);

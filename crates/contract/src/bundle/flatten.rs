@@ -50,7 +50,7 @@ pub fn flatten_tool(tool: &Value) -> FlatTool<'_> {
 ///
 /// Returns `schema` itself if it has no `$id` inside. Names (`$id`, `$anchor`, `$dynamicAnchor`) and the `$schema` of
 /// embedded schemas go; the root keeps its `$id`. If schemas of several dialects are in it, all become 2020-12, as in
-/// [`to_2020_12`](crate::to_2020_12).
+/// [`to_2020_12`](crate::dialect::to_2020_12).
 ///
 /// # Errors
 ///

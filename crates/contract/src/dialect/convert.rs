@@ -22,7 +22,7 @@ use crate::project::{
 ///
 /// ```
 /// use serde_json::json;
-/// use toolbond_contract::to_2020_12;
+/// use toolbond_contract::dialect::to_2020_12;
 ///
 /// let schema = json!({
 ///     "$schema": "http://json-schema.org/draft-07/schema#",

@@ -1,7 +1,7 @@
 //! Converting schemas of older dialects to 2020-12, and back.
 //!
 //! [`to_2020_12`] converts a schema of draft-04, draft-06, draft-07 or 2019-09. [`convert_tool`] does so for both
-//! schemas of a tool, and [`restore_tool`] undoes it. A value is valid under the converted schema, read as 2020-12,
+//! schemas of a tool, and [`revert_tool`] undoes it. A value is valid under the converted schema, read as 2020-12,
 //! exactly when it is valid under the original. A schema that cannot be converted is left as it is, with a finding.
 //!
 //! | in the original | in the converted schema |
@@ -41,4 +41,4 @@ mod tool;
 pub(crate) use convert::check_references;
 pub use convert::to_2020_12;
 pub(crate) use tool::keep_object_type;
-pub use tool::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool};
+pub use tool::{ConvertedTool, DIALECT_MARKER, convert_tool, revert_tool};

@@ -34,7 +34,7 @@ pub struct ConvertedTool<'a> {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolbond_contract::{convert_tool, restore_tool};
+/// use toolbond_contract::{convert_tool, revert_tool};
 ///
 /// let tool = json!({
 ///     "name": "read",
@@ -46,7 +46,7 @@ pub struct ConvertedTool<'a> {
 ///     converted.findings[0].to_string(),
 ///     "info[older-dialect] read #/inputSchema: expected 2020-12, found draft-07; converted"
 /// );
-/// assert_eq!(*restore_tool(&converted.tool), tool);
+/// assert_eq!(*revert_tool(&converted.tool), tool);
 /// ```
 pub fn convert_tool(tool: &Value) -> ConvertedTool<'_> {
     let mut findings = Vec::new();
@@ -168,7 +168,7 @@ fn restored(entry: &Value, converted: &Value) -> Option<Value> {
 ///
 /// Returns `tool` itself if it carries no marker, or if converting what the marker restores does not give this tool.
 #[must_use]
-pub fn restore_tool(tool: &Value) -> Cow<'_, Value> {
+pub fn revert_tool(tool: &Value) -> Cow<'_, Value> {
     try_restore(tool).map_or(Cow::Borrowed(tool), Cow::Owned)
 }
 

@@ -10,8 +10,8 @@ use super::{
     model_text::explain,
 };
 use crate::{
-    ArgumentTerms, Contract, Mode, RepairedArguments, Side,
-    arguments::{OutOfFuel, Partial, Repaired, repair},
+    ArgumentTerms, Contract, Mode, Side,
+    arguments::{OutOfFuel, Partial, Repaired, RepairedArguments, repair},
     rules::{arguments_invalid::ARGUMENTS_INVALID, arguments_unfinished::ARGUMENTS_UNFINISHED},
 };
 

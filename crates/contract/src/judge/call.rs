@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use toolbond_schema::{Measured, Unfinished, Verdict};
 
 use crate::{
-    Action, ArgumentChange, Finding, Mode, RepairedArguments, RepairedResult, Severity, Side,
+    Action, Finding, Mode, Severity, Side,
+    arguments::{ArgumentChange, RepairedArguments},
+    results::RepairedResult,
 };
 
 /// The arguments or the result of a call after judgement.
@@ -136,7 +138,7 @@ pub struct CallCheck {
 /// Whoever puts it on the wire adds the members that only some revisions require, such as `resultType`.
 ///
 /// ```
-/// let error = toolbond_contract::tool_error("no such city");
+/// let error = toolbond_contract::judge::tool_error("no such city");
 /// assert_eq!(error["isError"], true);
 /// assert_eq!(error["content"][0]["text"], "no such city");
 /// ```

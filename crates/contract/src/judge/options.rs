@@ -71,7 +71,7 @@ impl JudgeOptions {
     /// assert!(judged.findings.iter().all(|finding| finding.rule != "tool-name-form"));
     ///
     /// assert!(JudgeOptions::default().ignore("external-ref").is_err());
-    /// # Ok::<(), toolbond_contract::RuleSelectionError>(())
+    /// # Ok::<(), toolbond_contract::judge::RuleSelectionError>(())
     /// ```
     pub fn ignore(mut self, id: &str) -> Result<Self, RuleSelectionError> {
         self.selection.ignore(id, crate::rules())?;

@@ -8,10 +8,10 @@ use toolbond_schema::{Pointer, Verdict, Violations};
 use super::call::{JudgedCall, Outcome, Wrong, is_out_of, repairs_done};
 use super::model_text::place;
 use crate::{
-    Contract, Interim, Mode, ResultTerms, Side, ToolSchema,
+    Contract, Mode, ResultTerms, Side, ToolSchema,
     arguments::OutOfFuel,
     json_type::kind,
-    results::repair,
+    results::{Interim, repair},
     rules::{
         result_invalid::RESULT_INVALID, result_missing::RESULT_MISSING, result_shape::RESULT_SHAPE,
         result_unfinished::RESULT_UNFINISHED,

@@ -45,7 +45,7 @@ pub enum Unmarked {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolbond_contract::{Nullable, Projection, Revision};
+/// use toolbond_contract::{Projection, Revision, project::Nullable};
 ///
 /// let tool = json!({
 ///     "name": "find",

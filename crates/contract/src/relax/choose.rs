@@ -35,14 +35,15 @@ impl<'a, 'b> Choice<'a, 'b> {
     /// Whether no step changes a schema that must not accept more, and nothing counts on what a step takes away.
     pub(super) fn is_sound(&self) -> bool {
         let inverted = self.graph.inverted(&self.inverting());
-        let mut evaluating = self
-            .steps
-            .iter()
-            .filter(|step| matches!(step.change, Loosening::Drop(keyword) if keyword.evaluates()));
+        let mut evaluating = self.steps.iter().filter_map(|step| match step.change {
+            Loosening::Drop(keyword) if keyword.evaluates() => Some((step, keyword)),
+            _ => None,
+        });
         self.changed().all(|place| !inverted.contains(&place))
-            && evaluating.all(|step| {
+            && evaluating.all(|(step, keyword)| {
                 let place = self.map.place_at(step.at.as_str());
-                let needed = place.map(|place| self.unevaluated(place)).unwrap_or_default();
+                let needed = place.map(|place| self.unevaluated(place, keyword));
+                let needed = needed.unwrap_or_default();
                 needed.into_iter().all(|(place, change)| self.has(place, change))
             })
     }
@@ -179,7 +180,7 @@ impl<'a, 'b> Choice<'a, 'b> {
         if let Loosening::Drop(keyword) = change
             && keyword.evaluates()
         {
-            for (place, change) in self.unevaluated(place) {
+            for (place, change) in self.unevaluated(place, keyword) {
                 self.add(place, change);
             }
         }
@@ -195,12 +196,16 @@ impl<'a, 'b> Choice<'a, 'b> {
         self.steps.iter().position(|step| step.at.as_str() == at && step.change == change)
     }
 
-    /// What opens the keywords that are about properties and items that `place` evaluated.
-    fn unevaluated(&self, place: usize) -> Vec<(usize, Loosening)> {
+    /// What opens the keywords that are about properties and items that `dropped` evaluated at `place`.
+    fn unevaluated(&self, place: usize, dropped: Keyword) -> Vec<(usize, Loosening)> {
+        let opened: &[_] = match dropped.name() {
+            "contains" => &["unevaluatedItems"],
+            _ => &["unevaluatedItems", "unevaluatedProperties"],
+        };
         let above = self.graph.leading_to(place);
         let mut all = Vec::new();
         for holder in (0..self.map.places.len()).filter(|holder| above.contains(holder)) {
-            for keyword in ["unevaluatedItems", "unevaluatedProperties"] {
+            for &keyword in opened {
                 let around = &self.map.places[holder];
                 let is_read = around.dialect >= Dialect::Draft201909;
                 let Some(value) = around.schema.get(keyword).filter(|_| is_read) else { continue };

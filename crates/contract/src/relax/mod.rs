@@ -9,9 +9,8 @@
 //! | `type` | allows the other type too |
 //! | `required`, also that of `dependentRequired` | no longer required |
 //! | `false`, as in `additionalProperties: false` | accepts everything |
-//! | `unevaluatedProperties`, `unevaluatedItems` | accepts everything |
-//! | `enum`, `const`, `pattern`, `format`, a bound, `uniqueItems`, `not`, `maxContains` | goes |
-//! | `contains` | `minContains: 0`; goes in dialects before 2019-09 |
+//! | `unevaluatedProperties`, `unevaluatedItems` | accepts everything, also where what marked some as evaluated goes |
+//! | `enum`, `const`, `pattern`, `format`, a bound, `uniqueItems`, `not`, `contains`, `maxContains` | goes |
 //! | `anyOf` | the nearest branch is relaxed, or there is one more, for the type |
 //! | `oneOf` | becomes `anyOf` |
 //! | anything below `oneOf`, `if`, `not`, or `contains` beside `maxContains` | the same after this keyword becomes `anyOf` or goes, because what is below it must not accept more |

@@ -81,8 +81,7 @@ fn renamed(
             let keyword = keyword.name();
             let value = schema.get(keyword)?;
             let holds_schemas = Subschemas::under_in(keyword, place.dialect).is_some();
-            let stays = keyword == "contains" && place.dialect >= Dialect::Draft201909;
-            let is_moved = holds_schemas && !value.is_boolean() && !stays;
+            let is_moved = holds_schemas && !value.is_boolean();
             is_moved.then(|| (keyword, unknown_name(keyword, schema)))
         }
         _ => None,
@@ -153,12 +152,12 @@ fn loosen(here: &mut Value, change: Loosening, author: &Value, dialect: Dialect)
 }
 
 fn drop_keyword(schema: &mut Map<String, Value>, keyword: &str, dialect: Dialect) {
-    if keyword == "contains" && dialect >= Dialect::Draft201909 {
-        // It marks items as evaluated.
-        schema.insert("minContains".to_owned(), 0.into());
-        return;
-    }
     schema.shift_remove(keyword);
+    if keyword == "contains" && dialect >= Dialect::Draft201909 {
+        // They say how it is meant.
+        schema.shift_remove("minContains");
+        schema.shift_remove("maxContains");
+    }
     // Draft-04: `exclusiveMinimum: true` says how `minimum` is meant.
     for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
         if keyword == bound && dialect == Dialect::Draft4 {

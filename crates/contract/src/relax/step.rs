@@ -39,7 +39,7 @@ pub enum Loosening {
     Optional(usize),
     /// `unevaluatedProperties` or `unevaluatedItems` accepts everything.
     Open(Keyword),
-    /// The keyword goes. Where `contains` marks items as evaluated, `minContains` is 0 instead.
+    /// The keyword goes.
     Drop(Keyword),
 }
 
@@ -109,7 +109,7 @@ impl Keyword {
     /// Whether what it holds marks properties or items as evaluated, so that without it `unevaluatedProperties` and
     /// `unevaluatedItems` are about more of them.
     pub(super) fn evaluates(self) -> bool {
-        matches!(self.0, "anyOf" | "dependencies" | "if" | "oneOf")
+        matches!(self.0, "anyOf" | "contains" | "dependencies" | "if" | "oneOf")
     }
 }
 

@@ -21,7 +21,7 @@ const OUTPUT: &str = "outputSchema";
 ///
 /// ```
 /// use serde_json::json;
-/// use toolbond_contract::relax_tool;
+/// use toolbond_contract::relax::relax_tool;
 ///
 /// let tool = json!({ "name": "count", "inputSchema": { "type": "object" }, "outputSchema": false });
 /// assert_eq!(
@@ -95,7 +95,7 @@ const BESIDE_FORMAT: [&str; 4] =
 ///
 /// ```
 /// use serde_json::json;
-/// use toolbond_contract::without_formats;
+/// use toolbond_contract::relax::without_formats;
 ///
 /// let schema = json!({ "properties": { "format": { "type": "string", "format": "date-time" } } });
 /// let tool = json!({ "name": "now", "inputSchema": {}, "outputSchema": schema });

@@ -18,7 +18,10 @@ use toolbond_schema::{Measured, Pointer, Schema, Unfinished, Verdict};
 pub use self::terms::{Interim, ResultTerms};
 use self::{envelope::RESULT_ENVELOPE, text_only::RESULT_TEXT_ONLY};
 use crate::arguments::{OutOfFuel, Repair, Repaired, place::Place, repair as repair_inside, text};
-use crate::{ArgumentChange, Change, Rule, Structured};
+use crate::{
+    Rule, Structured,
+    arguments::{ArgumentChange, Change},
+};
 
 /// The repairs inside of structured content that take nothing away.
 static KEEPING: [&Repair; 3] = [&json_text::REPAIR, &number_text::REPAIR, &boolean_text::REPAIR];

@@ -43,7 +43,7 @@ impl ResultTerms {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolbond_contract::{Contract, Interim, Mode, Outcome, ResultTerms, Revision};
+/// use toolbond_contract::{Contract, Mode, Outcome, ResultTerms, Revision, results::Interim};
 ///
 /// let contract = Contract::received(json!({
 ///     "name": "get_count",

@@ -1,4 +1,4 @@
-//! Limits on all documents of a schema.
+//! FetchLimits on all documents of a schema.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

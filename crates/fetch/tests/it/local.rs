@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use toolbond_fetch::{DocumentErrorKind, Fetcher, Limits, Policy};
+use toolbond_fetch::{DocumentErrorKind, FetchLimits, Fetcher, Policy};
 use toolbond_harness::files::Folder;
 
 use crate::{allowing, fetch, referring_to, refusal};
@@ -29,7 +29,7 @@ async fn a_file_is_read_only_where_it_is_allowed() {
     let policy = || allowing(&[&format!("{at}/open/")]);
     let open = |name: &str| format!("{at}/open/{name}");
     assert_eq!(fetch(policy(), &open("a%20b.json")).await.unwrap().len(), 2);
-    let mut limits = Limits::default();
+    let mut limits = FetchLimits::default();
     limits.document_bytes = 1;
     let not_allowed = "is not allowed";
     for (policy, uri, reason) in [

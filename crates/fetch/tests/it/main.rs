@@ -15,13 +15,13 @@ mod tools;
 
 use serde_json::{Value, json};
 use toolbond_contract::bundle::Document;
-use toolbond_fetch::{DocumentErrorKind, FetchError, Fetcher, Limits, Policy};
+use toolbond_fetch::{DocumentErrorKind, FetchError, FetchLimits, Fetcher, Policy};
 use toolbond_harness::http::HttpServer;
 use toolbond_harness::wait::HANG;
 
-/// Limits that leave documents as much time as they take on a busy machine.
-fn patient() -> Limits {
-    let mut limits = Limits::default();
+/// FetchLimits that leave documents as much time as they take on a busy machine.
+fn patient() -> FetchLimits {
+    let mut limits = FetchLimits::default();
     (limits.document_time, limits.total_time) = (HANG, HANG);
     limits
 }
@@ -38,7 +38,7 @@ fn at(server: &HttpServer) -> Policy {
 }
 
 /// The same with other limits.
-fn limited(server: &HttpServer, change: impl FnOnce(&mut Limits)) -> Policy {
+fn limited(server: &HttpServer, change: impl FnOnce(&mut FetchLimits)) -> Policy {
     let mut limits = patient();
     change(&mut limits);
     at(server).limits(limits)

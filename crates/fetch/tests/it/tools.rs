@@ -81,7 +81,7 @@ async fn a_tool_that_refers_to_nothing_is_not_touched() {
 async fn a_tool_that_is_too_large_with_its_documents_fails() {
     let body = format!("{{\"title\":\"{}\"}}", "x".repeat(9 << 20));
     let server = start([("/a", document(&body))]);
-    let large = |limits: &mut toolbond_fetch::Limits| {
+    let large = |limits: &mut toolbond_fetch::FetchLimits| {
         (limits.document_bytes, limits.total_bytes) = (16 << 20, 16 << 20);
     };
     let bundles = bundles(limited(&server, large));

@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use toolbond_guard::Event;
 use toolbond_guard::gateway::Servers;
-use toolbond_listen::{Options, accept, default_max_connections};
+use toolbond_listen::{ListenOptions, accept, default_max_connections};
 
 pub(crate) use self::messages::{Delivered, Messages};
 pub(crate) use self::replies::{Replies, ReplySender, replies};
@@ -83,7 +83,7 @@ pub(crate) async fn serve(
         let stream = BufStream::with_capacity(BUFFER, BUFFER, stream);
         http.serve_connection(TokioIo::new(stream), respond)
     };
-    let options = Options {
+    let options = ListenOptions {
         max_connections: default_max_connections(),
         limit_hint: ": half the files that the service may open (`ulimit -n`), at most 16384",
         read_buffer: None,

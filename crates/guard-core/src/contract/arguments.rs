@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::environment::CallSpan;
 use toolbond_contract::{
-    ArgumentTerms, CallCheck, Contract, JudgedCall, Mode, Outcome, Revision, Side,
+    ArgumentTerms, Contract, JudgedCall, Mode, Outcome, Revision, Side, judge::CallCheck,
 };
 use toolbond_schema::Instance;
 use toolbond_targets::View;

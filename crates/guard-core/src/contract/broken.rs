@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 use toolbond_contract::{
-    Change, Contract, Finding, JudgedCall, Outcome, RepairedResult, Structured,
+    Contract, Finding, JudgedCall, Outcome, Structured,
+    arguments::Change,
+    results::RepairedResult,
     rules::{RESULT_INVALID, RESULT_MISSING},
 };
 
@@ -55,7 +57,8 @@ impl ResultCheck<'_> {
                 match contract.tell_error(result) {
                     // Clients of legacy revisions get it as text in any case.
                     Cow::Owned(told)
-                        if self.revision.is_natural() || !self.rules.settings.project =>
+                        if self.revision.is_natural()
+                            || !self.rules.settings.translate.revisions =>
                     {
                         let replacement = Some(told_error(text, result, told));
                         CheckedResult { replacement, ..CheckedResult::default() }

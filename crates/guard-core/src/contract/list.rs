@@ -9,10 +9,12 @@ use std::sync::{Arc, OnceLock};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use toolbond_contract::{
-    Action, Contract, Finding, Form, Mode, Pointer, ProjectError, ProjectErrorKind, Shaped,
-    convert_tool, judge_tools, lift_tool, project_tool, relax_tool,
+    Action, Contract, Finding, Form, Mode, Pointer, ProjectError, convert_tool, judge_tools,
+    lift_tool,
+    project::{ProjectErrorKind, Shaped},
+    project_tool,
+    relax::{relax_tool, without_formats},
     rules::{SCHEMA_DIALECT, SCHEMA_LIMIT},
-    without_formats,
 };
 use toolbond_targets::{Target, UsedNames, name_views};
 
@@ -449,7 +451,7 @@ impl PageCheck<'_> {
     /// The tool as the revision of the client can carry it, and how its results reach the client.
     fn project<'t>(&self, tool: &'t Value, name: &str) -> (Cow<'t, Value>, Form) {
         let revision = &self.audience.revision;
-        let shaped = if !self.rules.settings.project {
+        let shaped = if !self.rules.settings.translate.revisions {
             Ok(Shaped::new(Cow::Borrowed(tool), Form::Natural))
         } else if revision.is_natural() {
             lift_tool(tool, revision)
@@ -471,7 +473,7 @@ impl PageCheck<'_> {
 
     /// The tool with its schemas in 2020-12, and how many were converted added to `count`.
     fn convert_dialects<'t>(&self, tool: &'t Value, count: &mut usize) -> Cow<'t, Value> {
-        if self.rules.settings.keep_dialects {
+        if !self.rules.settings.translate.dialects {
             return Cow::Borrowed(tool);
         }
         let converted = convert_tool(tool);

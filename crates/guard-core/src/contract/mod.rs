@@ -14,7 +14,7 @@ pub mod view;
 
 use serde_json::{Map, Value};
 use toolbond_contract::rules::{ARGUMENTS_UNFINISHED, RESULT_UNFINISHED};
-use toolbond_contract::{Action, JudgedCall, Mode, Outcome, Revision, Side, tool_error};
+use toolbond_contract::{Action, JudgedCall, Mode, Outcome, Revision, Side, judge::tool_error};
 
 /// `refusal` as `revision` wants results, as JSON.
 pub fn refusal_text(mut refusal: Map<String, Value>, revision: &Revision) -> String {

@@ -5,8 +5,8 @@ use std::time::Instant;
 use crate::environment::CallSpan;
 use serde_json::Value;
 use toolbond_contract::{
-    CallCheck, Contract, Form, Interim, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side,
-    Structured, rules::RESULT_SHAPE,
+    Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured,
+    judge::CallCheck, results::Interim, rules::RESULT_SHAPE,
 };
 use toolbond_schema::Instance;
 
@@ -51,7 +51,7 @@ impl ResultCheck<'_> {
     ) -> Result<CheckedResult, OutOfBudget> {
         let settings = &self.rules.settings;
         let mode = self.contract().map_or(Mode::Off, |it| settings.results_mode(it.name()));
-        if mode == Mode::Off && !settings.project {
+        if mode == Mode::Off && !settings.translate.revisions {
             self.look_for_error(result);
             return Ok(CheckedResult::default());
         }
@@ -178,7 +178,7 @@ impl ResultCheck<'_> {
 
     /// Gives a result, or the outline of it, the shape that the client can read.
     pub(super) fn shaped(self, text: &str, result: &Value) -> CheckedResult {
-        if !self.rules.settings.project {
+        if !self.rules.settings.translate.revisions {
             return CheckedResult::default();
         }
         let form = match self.tool {

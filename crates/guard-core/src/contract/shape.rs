@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use toolbond_contract::{
-    Form, MARKER, ProjectError, Revision, Structured, lift_result, project_result,
+    Form, ProjectError, Revision, Structured, lift_result, project::MARKER, project_result,
 };
 
 use crate::json::edit::{minify, patch_value};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolbond_contract::large_integers;
+use toolbond_contract::arguments::large_integers;
 use toolbond_targets::{Target, View, view_tools};
 
 use crate::json::edit::patch_value;

@@ -130,7 +130,7 @@ fn a_progress_token_that_two_readers_read_in_two_ways_is_refused() {
     for token in
         [r#""progressToken":10,"progressToken":10"#, r#""progressToken":10,"ProgressToken":10"#]
     {
-        let settings = Settings { bridge_eras: false, ..Settings::off() };
+        let settings = Settings::off();
         let mut pipe = Pipe::new(Link::Shared, Users::Many, settings);
         let refused = pipe.client(&format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{{"name":"a","_meta":{{{token}}}}}}}"#

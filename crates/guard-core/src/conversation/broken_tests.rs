@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolbond_contract::{Mode, Revision};
+use toolbond_schema::{Limits, Schema};
 
 use super::decision_tests::{Seen, Talk};
 use super::{Conversation, Link};
 use crate::era::{Users, meta};
-use crate::settings::Settings;
+use crate::settings::{Deployment, Settings};
 
 /// A client that is known to validate results.
 const STRICT: &str = "claude-ai";
@@ -107,6 +108,17 @@ fn who_never_listed_the_tool_validates_nothing() {
     let (found, _) = call(&mut talk, STRICT, &worse);
     assert_eq!(found["isError"], true);
     assert_eq!(call(&mut talk, STRICT, &wrong).0, wrong);
+}
+
+#[test]
+fn who_may_have_listed_the_tool_at_another_replica_gets_the_data() {
+    let settings = Settings { deployment: Deployment::Replica, ..Settings::default() };
+    let mut talk = talk(settings);
+    let wrong = result(&json!({ "sum": 7, "more": 1, "note": null }));
+    for (client, is_error) in [(STRICT, true), ("c", false)] {
+        let (found, _) = call(&mut talk, client, &wrong);
+        assert_eq!(found["isError"] == true, is_error, "{client}: {found}");
+    }
 }
 
 #[test]
@@ -435,4 +447,52 @@ fn a_result_that_is_no_object_reaches_legacy_clients_once_the_schema_is_gone() {
     assert_eq!(found["structuredContent"], json!({ "result": [1] }));
     let valid = result(&json!({ "sum": 1 }));
     assert_eq!(call(&mut talk, "c", &valid).0, valid);
+}
+
+#[test]
+fn results_of_tasks_are_repaired_and_relax_the_schema() {
+    let completed = |result: &Value| json!({ "resultType": "complete", "taskId": "t", "status": "completed", "result": result });
+    let task = json!({ "taskId": "t", "status": "working" });
+    let ask = |talk: &mut Talk, method: &str, answer: &Value| {
+        let params = json!({ "taskId": "t", "_meta": meta(STRICT) });
+        talk.client(&json!({ "id": 2, "method": method, "params": params }));
+        talk.server(&json!({ "id": 2, "result": answer })).pop().unwrap().1["result"].take()
+    };
+    let [text, wrong] =
+        [json!({ "sum": "7" }), json!({ "sum": 7, "more": 1 })].map(|it| result(&it));
+    let repaired = result(&json!({ "sum": 7 }));
+    for method in ["tasks/result", "tasks/get"] {
+        let mut talk = default_talk();
+        list(&mut talk, STRICT);
+        let is_inside = method == "tasks/get";
+        let mut created = json!({ "resultType": "task", "taskId": "t", "status": "working" });
+        if !is_inside {
+            created = json!({ "task": task });
+        }
+        let wrap = |result: &Value| if is_inside { completed(result) } else { result.clone() };
+        assert_eq!(call(&mut talk, STRICT, &created).0, created);
+        assert_eq!(ask(&mut talk, method, &wrap(&text)), wrap(&repaired), "{method}");
+        assert_eq!(talk.conversation.server.learned().changes(), 0);
+        let found = ask(&mut talk, method, &wrap(&wrong));
+        let found = if is_inside { &found["result"] } else { &found };
+        let first = found["content"][0]["text"].as_str().unwrap();
+        assert!(first.starts_with("the tool ran; do not repeat the call"), "{method}: {found}");
+        let listed = list(&mut talk, STRICT);
+        assert_eq!(listed["tools"][0]["outputSchema"]["additionalProperties"], json!({}));
+        call(&mut talk, STRICT, &created);
+        assert_eq!(ask(&mut talk, method, &wrap(&wrong)), wrap(&wrong), "{method}");
+    }
+}
+
+#[test]
+fn a_validation_that_is_unfinished_passes_and_teaches_nothing() {
+    let mut limits = Limits::default();
+    limits.fuel = 1;
+    let schema = Schema::options().limits(limits);
+    let mut talk = talk(Settings { schema, ..Settings::default() });
+    list(&mut talk, STRICT);
+    let wrong = result(&json!({ "sum": "7", "more": 1 }));
+    assert_eq!(call(&mut talk, STRICT, &wrong).0, wrong);
+    assert_eq!(talk.conversation.server.learned().changes(), 0);
+    assert_eq!(list(&mut talk, STRICT)["tools"], tools());
 }

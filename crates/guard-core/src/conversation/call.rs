@@ -226,6 +226,8 @@ impl Conversation {
         if let Some(Tool::Offered { held, .. }) = &mut tool {
             held.is_validated = call.list.audience.validates();
             held.is_read_as_text = call.list.audience.reads_only_text;
+            // It may have listed the tool at another replica.
+            held.is_listed |= held.is_validated && self.server.rules().settings.is_replica();
         }
         pending.purpose = Purpose::Call { tool, revision: call.list.audience.revision.clone() };
         let mut headers = call.header_changes.clone();

@@ -17,11 +17,10 @@ use crate::caller::{Caller, keyed_hash};
 use crate::contract::budget::Budget;
 use crate::contract::catalog::ListKey;
 use crate::contract::param_headers::ParamHeaders;
-use crate::event::Event;
 use crate::json::edit::{EditError, Span};
 use crate::message::{
-    CallParams, Changes, ClientMeta, Content, Envelope, Id, Kind, ListParams, MAX_ID, Message,
-    Method, Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
+    CallParams, Changes, ClientMeta, Envelope, Id, Kind, ListParams, MAX_ID, Message, Method,
+    Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
 };
 use crate::server::Rules;
 use crate::trace::HttpTrace;
@@ -104,8 +103,7 @@ impl Conversation {
         if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
             return true;
         }
-        let what = "client: could not read a message";
-        self.report(Event::error(format!("{what}: {}", text.reason)).or_unquoted(what));
+        self.server.report_unreadable(text);
         // An answer to a request of the server cannot be answered itself.
         if text.id.is_some() && !text.has_method {
             return false;
@@ -115,8 +113,7 @@ impl Conversation {
             let key = (scope, (*id).clone());
             self.pending.get(&key).is_none()
         });
-        let code = if text.content == Content::Json { code::REQUEST } else { code::PARSE };
-        self.refuse(stream, id, code, &text.reason);
+        self.refuse(stream, id, text.code(), &text.reason);
         false
     }
 

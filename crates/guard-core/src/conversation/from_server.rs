@@ -558,7 +558,7 @@ impl Conversation {
             self.tasks.insert(task, call.tool.clone(), call.revision.clone());
         }
         if let Some(span) = &call.span {
-            if self.server.rules().settings.export_values {
+            if self.server.rules().settings.show_values.in_spans {
                 span.set_result(done.replacement.as_deref().unwrap_or(text));
             }
             span.end_result();

@@ -44,7 +44,7 @@ impl Conversation {
             is_pipe: self.link == Link::Pipe,
         })?;
         if let (true, Some(arguments)) =
-            (self.server.rules().settings.export_values, params.arguments)
+            (self.server.rules().settings.show_values.in_spans, params.arguments)
         {
             span.set_arguments(arguments);
         }

@@ -87,8 +87,7 @@ struct World {
 impl World {
     /// With a view, the tool has another form for clients; what they send suits both.
     fn new(link: Link, view_for: ViewFor) -> Self {
-        let settings =
-            Settings { results: Mode::Enforce, project: false, view_for, ..Settings::default() };
+        let settings = Settings { results: Mode::Enforce, view_for, ..Settings::default() };
         let server = testing::server(settings);
         let conversation = Conversation::new(Arc::new(server), link, Revision::V2025_11_25);
         Self {

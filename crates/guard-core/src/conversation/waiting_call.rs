@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use bytestring::ByteString;
 use serde_json::Value;
-use toolbond_contract::tool_error;
+use toolbond_contract::judge::tool_error;
 
 use super::action::{AskId, StreamId, Ticket};
 use super::held::Decision;

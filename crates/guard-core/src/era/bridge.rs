@@ -36,7 +36,7 @@ impl Bridge {
     /// Whether every message passes as it is.
     pub fn is_transparent(&self) -> bool {
         (matches!(self.state, BridgeState::Same) && self.stray.is_empty())
-            || !self.io.server.rules().settings.bridge_eras
+            || !self.io.server.rules().settings.translate.eras
     }
 
     /// Whether the bridge may have to write messages of its own.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use toolbond_contract::{ArgumentChange, Change};
+use toolbond_contract::arguments::{ArgumentChange, Change};
 
 use super::edit::{Span, apply, minify};
 use super::members::entries;

@@ -1,11 +1,10 @@
 //! The members of an object that the guard reads, as text.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::Deserialize;
+use serde::de::Error;
 use serde_json::value::RawValue;
-
 use toolbond_schema::string_end_or_special;
 
 use super::scan::Scanner;
@@ -128,29 +127,8 @@ pub fn case_variant(name: &str, names: &[&'static str]) -> Option<&'static str> 
 }
 
 /// A name, borrowed from the text unless it is written with escapes.
-pub(crate) struct Name<'a>(pub(crate) Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Borrow;
-        impl<'de> Visitor<'de> for Borrow {
-            type Value = Name<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name")
-            }
-
-            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
-                Ok(Name(Cow::Borrowed(name)))
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-                Ok(Name(Cow::Owned(name.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Borrow)
-    }
-}
+#[derive(Deserialize)]
+pub(crate) struct Name<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 use smallvec::SmallVec;
-use toolbond_contract::{MARKER, Structured};
-use toolbond_schema::{Instance, View};
+use toolbond_contract::{Structured, project::MARKER};
+use toolbond_schema::{Instance, ValueRef};
 
 use super::params::created_tasks;
 use crate::json::members::case_variant;
@@ -150,13 +150,13 @@ fn content(scanner: &mut Scanner<'_>, depth: usize, memory: &mut usize) -> Optio
 }
 
 /// What has the shape of `value`: in an envelope, an object, or something else.
-fn stand_in(value: View<'_>) -> Value {
+fn stand_in(value: ValueRef<'_>) -> Value {
     match value {
-        View::Bool(boolean) => Value::Bool(boolean),
-        View::Number(number) => Value::Number(number),
-        View::String(_) => Value::String(String::new()),
-        View::Array(_) => Value::Array(Vec::new()),
-        View::Object(mut members) => match (members.next(), members.next()) {
+        ValueRef::Bool(boolean) => Value::Bool(boolean),
+        ValueRef::Number(number) => Value::Number(number),
+        ValueRef::String(_) => Value::String(String::new()),
+        ValueRef::Array(_) => Value::Array(Vec::new()),
+        ValueRef::Object(mut members) => match (members.next(), members.next()) {
             (Some(("result", inside)), None) => {
                 Value::Object(Map::from_iter([("result".to_owned(), stand_in(inside))]))
             }

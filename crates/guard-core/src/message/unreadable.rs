@@ -2,6 +2,7 @@
 
 use super::id::Id;
 use super::id_scanner::IdScanner;
+use super::reply::code;
 
 /// The byte order mark that some peers write before a text, and readers skip.
 pub const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -62,6 +63,11 @@ impl Unreadable {
                 .take(EXCERPT)
                 .collect(),
         }
+    }
+
+    /// The code of the error that answers it.
+    pub fn code(&self) -> i32 {
+        if self.content == Content::Json { code::REQUEST } else { code::PARSE }
     }
 
     /// A message that was not read, for this reason.

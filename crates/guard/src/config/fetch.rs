@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolbond_fetch::{Limits, Policy};
+use toolbond_fetch::{FetchLimits, Policy};
 
 /// Which documents may be fetched for schemas that refer to them. By default none is.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -40,7 +40,7 @@ impl FetchConfig {
         folder: &Path,
         ca_file: Option<&Path>,
     ) -> Result<Option<Policy>, String> {
-        let mut limits = Limits::default();
+        let mut limits = FetchLimits::default();
         for (name, limit) in &self.limits {
             limits.set(name, *limit).map_err(|error| error.to_string())?;
         }

@@ -261,7 +261,7 @@ impl Config {
             settings.list_timeout = GATEWAY_LIST_TIMEOUT;
         }
         // A bridge has sessions of its own at the server, which other replicas would not know.
-        settings.bridge_eras &= !is_replica;
+        settings.translate.eras &= !is_replica;
         settings
     }
 

@@ -327,47 +327,25 @@ impl Terms {
 
     /// Like [`Terms::apply`], after `before` was applied. Limits of both hold.
     pub(crate) fn apply_over(&self, before: &Self, settings: &mut Settings) {
-        if let Some(policy) = self.tools {
-            settings.tools = policy.into();
-        }
-        if let Some(mode) = self.arguments {
-            settings.arguments = mode.into();
-        }
+        set(&mut settings.tools, self.tools.map(Into::into));
+        set(&mut settings.arguments, self.arguments.map(Into::into));
         for repair in &self.also_repair {
             // The names are those of repairs.
             if let Ok(repairs) = settings.repairs.also(repair.rule()) {
                 settings.repairs = repairs;
             }
         }
-        if let Some(mode) = self.results {
-            settings.results = mode.into();
-        }
+        set(&mut settings.results, self.results.map(Into::into));
         let clients = self.client_validates.iter();
         settings.client_validates.extend(clients.map(|it| (it.0.clone(), it.1)));
-        if let Some(max) = self.max_message {
-            settings.max_message = max;
-        }
-        if let Some(log_values) = self.log_values {
-            settings.log_values = log_values;
-        }
-        if let Some(require_list) = self.require_list {
-            settings.require_list = require_list;
-        }
-        if let Some(export_values) = self.export_values {
-            settings.export_values = export_values;
-        }
-        if let Some(no_project) = self.no_project {
-            settings.project = !no_project;
-        }
-        if let Some(keep_dialects) = self.keep_dialects {
-            settings.keep_dialects = keep_dialects;
-        }
-        if let Some(keep_eras) = self.keep_eras {
-            settings.bridge_eras = !keep_eras;
-        }
-        if let Some(view_for) = self.view_for {
-            settings.view_for = view_for;
-        }
+        set(&mut settings.max_message, self.max_message);
+        set(&mut settings.show_values.in_log, self.log_values);
+        set(&mut settings.show_values.in_spans, self.export_values);
+        set(&mut settings.require_list, self.require_list);
+        set(&mut settings.translate.revisions, self.no_project.map(|no| !no));
+        set(&mut settings.translate.dialects, self.keep_dialects.map(|keep| !keep));
+        set(&mut settings.translate.eras, self.keep_eras.map(|keep| !keep));
+        set(&mut settings.view_for, self.view_for);
         let clients = self.for_clients.iter().map(|(name, view)| (name.clone(), *view));
         settings.view_for_clients.extend(clients);
         let mut limits = Limits::default();
@@ -379,5 +357,12 @@ impl Terms {
             }
         }
         settings.schema = Schema::options().limits(limits);
+    }
+}
+
+/// Sets `place` to `value`, if there is one.
+fn set<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
     }
 }

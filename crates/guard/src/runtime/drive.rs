@@ -20,15 +20,19 @@ use toolbond_guard_core::message::Outgoing;
 
 /// A conversation and the pool for its jobs.
 pub(crate) struct Driven {
-    conversation: Mutex<Conversation>,
+    state: Mutex<TimedConversation>,
     pool: Arc<JobPool>,
+}
+
+struct TimedConversation {
+    conversation: Conversation,
     /// The timeout that is waited for.
-    timer: Mutex<Option<Instant>>,
+    timer: Option<Instant>,
 }
 
 impl Driven {
     pub(crate) fn new(conversation: Conversation, pool: Arc<JobPool>) -> Self {
-        Self { conversation: Mutex::new(conversation), pool, timer: Mutex::new(None) }
+        Self { state: Mutex::new(TimedConversation { conversation, timer: None }), pool }
     }
 
     pub(crate) fn pool(&self) -> &Arc<JobPool> {
@@ -37,7 +41,7 @@ impl Driven {
 
     /// What `look` sees of the conversation.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&Conversation) -> R) -> R {
-        look(&lock(&self.conversation))
+        look(&lock(&self.state).conversation)
     }
 
     /// The pieces of a message for a pipe or an event stream: what the guard wrote of it has no character at which some
@@ -107,18 +111,21 @@ pub(crate) fn drive<T: Transport, R>(
     result
 }
 
-/// Hands `input` to a conversation: what it asks for, and when it wants to be told the time.
+/// Hands `input` to a conversation: what it asks for, and when it wants to be told the time, unless that is waited for.
 fn step<R>(
     driven: &Driven,
     input: impl FnOnce(&mut Conversation, Instant) -> R,
 ) -> (R, Actions, Option<Instant>) {
     let mut actions = Actions::new();
-    let mut conversation = lock(&driven.conversation);
-    let result = input(&mut conversation, now());
+    let mut state = lock(&driven.state);
+    let TimedConversation { conversation, timer } = &mut *state;
+    let result = input(conversation, now());
     while let Some(action) = conversation.poll() {
         actions.push(action);
     }
-    (result, actions, conversation.next_timeout())
+    let timeout = conversation.next_timeout().filter(|timeout| *timer != Some(*timeout));
+    *timer = timeout.or(*timer);
+    (result, actions, timeout)
 }
 
 fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option<Instant>) {
@@ -164,11 +171,6 @@ const MAX_TOLD: usize = 1024;
 
 /// Tells the conversation when `timeout` has come.
 fn set_timer<T: Transport>(transport: &Arc<T>, timeout: Instant) {
-    let mut timer = lock(&transport.driven().timer);
-    if *timer == Some(timeout) {
-        return;
-    }
-    *timer = Some(timeout);
     let weak = Arc::downgrade(transport);
     tokio::spawn(async move {
         tokio::time::sleep_until(timeout.into()).await;

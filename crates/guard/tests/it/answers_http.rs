@@ -20,7 +20,7 @@ const POST: &str = "POST /mcp HTTP/1.1\r\nmcp-session-id: s\r\nmcp-protocol-vers
 fn strict() -> (Http, Said) {
     let mut settings = settings();
     // The server answers nothing that it was not told to.
-    settings.bridge_eras = false;
+    settings.translate.eras = false;
     let (listener, said) = listener();
     let mut http = Http::new(settings, listener, "");
     POST.clone_into(&mut http.client.head);

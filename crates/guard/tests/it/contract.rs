@@ -94,7 +94,7 @@ fn a_property_that_is_like_no_declared_one_is_left_out_and_logged() {
 fn wrong_results_pass_under_warn_and_are_withheld_under_enforce() {
     let wrong = r#"{"content":[{"type":"text","text":"secret"}],"structuredContent":["a",7]}"#;
     let mut settings = Settings::default();
-    settings.project = false;
+    settings.translate.revisions = false;
     let mut pair = Pair::listed(settings.clone(), "2025-11-25", ARRAY);
     pair.passes(&call(1, "days", &json!({})));
     pair.comes(&result(1, wrong));

@@ -53,7 +53,7 @@ fn a_call_to_an_unseen_tool_fetches_all_pages_first() {
 #[test]
 fn a_list_that_fails_for_one_client_is_asked_for_again() {
     let mut settings = Settings::default();
-    settings.bridge_eras = false;
+    settings.translate.eras = false;
     let mut pair = Pair::new(settings);
     let with_meta = |id: u32, meta: Value| {
         let mut call: Value =

@@ -13,7 +13,7 @@ use crate::lossless::{FROM_CLIENT, FROM_SERVER, SETTINGS, leaves, play_tools, se
 fn http(name: &str, revision: &str) -> Http {
     let mut settings = settings(name);
     // The server answers nothing that it was not told to.
-    settings.bridge_eras = false;
+    settings.translate.eras = false;
     let quiet = Arc::new(|event: Event| panic!("{event}"));
     let mut http = Http::new(settings, quiet, "");
     // The response to a request of HTTP/1.0 is not chunked.

@@ -227,7 +227,7 @@ fn alternatives_that_contain_each_other_hold_up_nobody() {
 
 /// A guard on HTTP with these settings, whose server is of the era of its clients.
 fn over_http(mut settings: Settings) -> Http {
-    settings.bridge_eras = false;
+    settings.translate.eras = false;
     Http::new(settings, Arc::new(|_: Event| {}), "")
 }
 

@@ -11,7 +11,7 @@ mod stack;
 mod width;
 
 pub use instance::{
-    Instance, InstanceError, InstanceErrorKind, View, ViewElements, ViewMembers,
+    ElementsRef, Instance, InstanceError, InstanceErrorKind, MembersRef, ValueRef,
     string_end_or_special,
 };
 pub(crate) use meter::{

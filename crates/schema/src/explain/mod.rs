@@ -126,16 +126,14 @@ impl<'a> Explainer<'a> {
             _ => one.keyword == "type" && matches!(other.keyword.as_str(), "enum" | "const"),
         };
         burn(self.list.len().pow(2) as u64);
-        let mut kept: Vec<Violation> = Vec::with_capacity(self.list.len());
-        for (index, one) in self.list.iter().enumerate() {
-            let is_said = self.list.iter().enumerate().any(|(at, other)| {
+        let is_said = |(index, one): (usize, &Violation)| {
+            self.list.iter().enumerate().any(|(at, other)| {
                 at != index && other.instance == one.instance && is_same_mistake(one, other)
-            });
-            if !is_said {
-                kept.push(one.clone());
-            }
-        }
-        self.list = kept;
+            })
+        };
+        let said: Vec<bool> = self.list.iter().enumerate().map(is_said).collect();
+        let mut said = said.into_iter();
+        self.list.retain(|_| said.next() == Some(false));
     }
 }
 

@@ -77,7 +77,7 @@ impl<S: Service<RoleClient>> Client<S> {
     ) -> Result<CallToolResult, ClientError> {
         let call = self.check_and_call(name, arguments);
         #[cfg(feature = "otel")]
-        let call = trace::client_call(self.revision(), Box::pin(call));
+        let call = trace::client_call(self.revision(), Box::pin(call), ClientError::failure);
         call.await
     }
 

@@ -8,6 +8,8 @@ use rmcp::{
 };
 
 use crate::check::RuntimeStopped;
+#[cfg(feature = "otel")]
+use crate::trace::Failure;
 
 /// Why connecting or a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -103,5 +105,26 @@ pub enum ClientError {
 impl From<RuntimeStopped> for ClientError {
     fn from(_: RuntimeStopped) -> Self {
         Self::Stopped
+    }
+}
+
+#[cfg(feature = "otel")]
+impl ClientError {
+    /// What the span of the call says.
+    pub(super) fn failure(&self) -> Failure {
+        match self {
+            Self::Tool { .. } => Failure::Tool,
+            Self::Service(error) => match &**error {
+                ServiceError::McpError(error) => Failure::Server(error.code.0.into()),
+                _ => Failure::Other("connection"),
+            },
+            Self::Timeout { .. } => Failure::Other("timeout"),
+            Self::UnknownTool { .. } => Failure::Other("unknown_tool"),
+            Self::InvalidArguments { .. } | Self::Arguments { .. } => {
+                Failure::Other("invalid_arguments")
+            }
+            Self::InvalidResult { .. } => Failure::Other("invalid_result"),
+            _ => Failure::Other("_OTHER"),
+        }
     }
 }

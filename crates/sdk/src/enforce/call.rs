@@ -9,11 +9,12 @@ use rmcp::{
     service::{MaybeSendFuture, RequestContext},
 };
 use serde_json::{Map, Value};
-use toolbond_contract::{Form, JudgedCall, MARKER, Mode, Revision, Structured, lift_result};
-use toolbond_targets::ViewFor;
+use toolbond_contract::{
+    Form, JudgedCall, Mode, Revision, Structured, lift_result, project::MARKER,
+};
 
 use super::{
-    Enforced, Shared,
+    enforced::{Enforced, Shared},
     handler::{catch_panic, catch_panic_sync},
     send::send,
     tool::{ServerTool, UsableTool},
@@ -22,6 +23,7 @@ use crate::{
     check::{CallPart, RuntimeStopped, check, is_valid_inline, refusal_text},
     protocol::request_revision,
     trace,
+    views::ViewFor,
 };
 
 /// The tool that a call names.

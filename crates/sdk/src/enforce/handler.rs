@@ -30,7 +30,7 @@ use rmcp::{
 
 use toolbond_contract::Revision;
 
-use super::{Enforced, malformed};
+use super::{enforced::Enforced, malformed};
 use crate::Context;
 
 /// Runs `work`, the answer to `method`, and turns a panic into an error. `rmcp` would leave the request unanswered.

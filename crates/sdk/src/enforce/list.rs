@@ -1,6 +1,9 @@
 //! `tools/list` behind the contract.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -8,10 +11,16 @@ use rmcp::{
     service::RequestContext,
 };
 use toolbond_contract::{Action, Policy, Revision, Severity, rules::DUPLICATE_NAME};
-use toolbond_targets::Target;
 
-use super::{Enforced, Shared, tool::ServerTool, view::view_page};
-use crate::{fetched::fits_list, protocol::request_revision};
+use super::{
+    enforced::{Enforced, Shared},
+    tool::ServerTool,
+};
+use crate::{
+    fetched::fits_list,
+    protocol::request_revision,
+    views::{Target, view_page},
+};
 
 /// Pages of the handler's list that are searched for one tool.
 pub(super) const MAX_PAGES: usize = 1_000;
@@ -138,7 +147,18 @@ impl Shared {
         target: &'static Target,
     ) -> Result<Vec<Tool>, ErrorData> {
         let shared = Arc::clone(self);
-        let view = move || view_page(&shared.view_names, listed, &tools, target);
+        let view = move || {
+            let mut usable = HashMap::new();
+            for tool in tools.iter().filter_map(|tool| tool.usable.as_ref()) {
+                // Of several tools with one name the first is listed.
+                usable.entry(tool.contract.name()).or_insert(tool);
+            }
+            let view = |tool: &Tool| {
+                let usable = usable.get(tool.name.as_ref())?;
+                usable.views.view(&usable.natural, target)
+            };
+            view_page(&shared.view_names, listed, view, target)
+        };
         tokio::task::spawn_blocking(view).await.map_err(|error| {
             tracing::error!(target: "toolbond", "could not make the views of the tools: {error}");
             ErrorData::internal_error("internal error", None)

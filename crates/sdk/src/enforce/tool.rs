@@ -1,19 +1,12 @@
 //! A tool of a server: what is listed for each revision, and the contract of its calls.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
-
 use rmcp::model::Tool;
 use toolbond_contract::{
     Action, Contract, Finding, Form, JudgedTools, Revision, convert_tool, judge_tools,
     rules::{OUTPUT_ROOT, TOOL_ENTRY},
 };
-use toolbond_targets::{Target, View};
 
-use super::view::view_tool;
-use crate::ServerOptions;
+use crate::{ServerOptions, views::Views};
 
 /// A tool as its author wrote it, checked.
 #[derive(Debug)]
@@ -37,10 +30,9 @@ pub(super) struct UsableTool {
     pub(super) contract: Contract,
     /// How its output is written for a legacy revision.
     pub(super) form: Form,
-    natural: Tool,
+    pub(super) natural: Tool,
     legacy: Tool,
-    /// The views that clients got so far, by the name of their target.
-    views: Mutex<HashMap<&'static str, Option<Arc<View>>>>,
+    pub(super) views: Views,
 }
 
 impl ServerTool {
@@ -111,25 +103,8 @@ impl UsableTool {
                 }
             };
         let (natural, legacy) = (serde_json::from_value(natural)?, serde_json::from_value(legacy)?);
-        let views = Mutex::default();
+        let views = Views::default();
         Ok((Self { contract, form, natural, legacy, views }, findings))
-    }
-
-    /// How to restore calls of its view for `target`; `None` where the view is the tool itself.
-    pub(super) fn view(&self, target: &'static Target) -> Option<Arc<View>> {
-        let views = || self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(view) = views().get(target.name) {
-            return view.clone();
-        }
-        let tool = serde_json::to_value(&self.natural).ok()?;
-        let view = view_tool(&tool, target);
-        if let Some(view) = &view {
-            let (tool, target, changes) = (&view.name, target.name, view.report.join(", "));
-            tracing::info!(target: "toolbond", "tool `{tool}` has another form for {target}: {changes}");
-        }
-        // There are as many as there are targets, at most.
-        views().insert(target.name, view.clone());
-        view
     }
 
     /// The tool in the form for `revision`.

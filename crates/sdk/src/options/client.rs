@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Checks, check_setters};
+use super::checks::{Checks, check_setters};
 
 /// How long a client waits for an answer by default.
 const TIMEOUT: Duration = Duration::from_secs(60);

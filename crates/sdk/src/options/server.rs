@@ -1,9 +1,9 @@
 //! Options of a server.
 
 use toolbond_contract::Revision;
-use toolbond_targets::ViewFor;
 
-use super::{Checks, check_setters};
+use super::checks::{Checks, check_setters};
+use crate::views::ViewFor;
 
 /// Options for [`enforce_with`](crate::enforce_with) and for serving.
 ///
@@ -48,6 +48,12 @@ impl Default for ServerOptions {
 impl ServerOptions {
     check_setters!();
 
+    /// The default options of a served program.
+    #[cfg(feature = "serve")]
+    pub(crate) fn of_program() -> Self {
+        Self::default().declared_capabilities_only(true)
+    }
+
     /// Sets whether schemas stay in the dialect that they declare. By default, schemas of an older dialect, such as
     /// draft-07, are listed as 2020-12 and without `$schema`, because some clients read nothing else
     /// ([`convert_tool`](crate::contract::convert_tool)). Calls are checked against the schema as it was written.
@@ -72,7 +78,7 @@ impl ServerOptions {
 
     /// Sets the target, such as a model API or a host, whose form of the tools clients get. Calls are restored, and
     /// checked against the tools as they were written. The default is [`ViewFor::None`]; with [`ViewFor::Auto`] the name
-    /// of the client decides.
+    /// of the client decides. Needs the feature `targets`.
     ///
     /// ```
     /// use toolbond::{ServerOptions, targets::target};
@@ -80,6 +86,7 @@ impl ServerOptions {
     /// let options = ServerOptions::default().view_for(target("gemini")?);
     /// # Ok::<(), toolbond::targets::UnknownTarget>(())
     /// ```
+    #[cfg(feature = "targets")]
     pub fn view_for(mut self, view_for: impl Into<ViewFor>) -> Self {
         self.view_for = view_for.into();
         self

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 
 use rmcp::ServerHandler;
-use tracing_subscriber::{
-    filter::{LevelFilter, Targets},
-    layer::SubscriberExt as _,
-    util::SubscriberInitExt as _,
-};
 
-use super::{Http, ServeError, default_options, serve_stdio_with};
+use super::{
+    error::ServeError,
+    http::Http,
+    log::{Levels, Log},
+    stdio::serve_stdio_with,
+};
 use crate::ServerOptions;
 
 /// The output of `--help`.
@@ -66,7 +66,7 @@ The log goes to standard error. RUST_LOG sets its level, for example warn or too
 ///
 /// Fails if the program has other arguments, the address is not available, or the handshake with the client fails.
 pub async fn serve_cli<H: ServerHandler + Clone>(server: H) -> Result<(), ServeError> {
-    serve_cli_with(server, default_options()).await
+    serve_cli_with(server, ServerOptions::of_program()).await
 }
 
 /// [`serve_cli`] with other options.
@@ -106,16 +106,13 @@ pub async fn serve_cli_with<H: ServerHandler + Clone>(
 
 /// Sends the log to standard error, unless the program has set its own subscriber.
 fn init_log() {
-    let default =
-        Targets::new().with_default(LevelFilter::INFO).with_target("rmcp", LevelFilter::WARN);
     let setting = std::env::var("RUST_LOG").unwrap_or_default();
-    let (filter, error) = match setting.parse() {
-        _ if setting.is_empty() => (default, None),
-        Ok(filter) => (filter, None),
-        Err(error) => (default, Some(error)),
+    let (levels, error) = match setting.parse() {
+        _ if setting.is_empty() => (Levels::default(), None),
+        Ok(levels) => (levels, None),
+        Err(error) => (Levels::default(), Some(error)),
     };
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    _ = tracing_subscriber::registry().with(layer).with(filter).try_init();
+    _ = tracing::subscriber::set_global_default(Log::new(levels));
     if let Some(error) = error {
         tracing::warn!(target: "toolbond", "ignoring RUST_LOG: {error}");
     }

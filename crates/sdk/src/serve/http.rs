@@ -9,9 +9,9 @@ use rmcp::{
 };
 use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
-use toolbond_listen::{Options, bind, default_max_connections, shutdown_signal};
+use toolbond_listen::{ListenOptions, bind, default_max_connections, shutdown_signal};
 
-use super::{ServeError, default_options, sessions::Sessions};
+use super::{error::ServeError, sessions::Sessions};
 use crate::{ServerOptions, enforce_with};
 
 /// How long calls in progress may take after a signal.
@@ -91,7 +91,7 @@ impl Http {
             origins: local.iter().map(|name| format!("http://{name}:*")).collect(),
             max_sessions: MAX_SESSIONS,
             max_connections: default_max_connections(),
-            options: default_options(),
+            options: ServerOptions::of_program(),
             shutdown: CancellationToken::new(),
         })
     }
@@ -173,8 +173,11 @@ impl Http {
                 () = self.shutdown.cancelled() => {}
             }
         };
-        let limits =
-            Options { max_connections: self.max_connections, limit_hint: "", read_buffer: None };
+        let limits = ListenOptions {
+            max_connections: self.max_connections,
+            limit_hint: "",
+            read_buffer: None,
+        };
         let warn = |text| tracing::warn!(target: "toolbond", "{text}");
         let open = toolbond_listen::serve(self.listener, limits, answer, warn, stop).await;
         let streams = async {

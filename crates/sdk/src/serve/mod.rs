@@ -4,6 +4,8 @@
 mod cli;
 mod error;
 mod http;
+#[cfg(feature = "cli")]
+mod log;
 mod sessions;
 mod stdio;
 
@@ -12,10 +14,3 @@ pub use cli::{serve_cli, serve_cli_with};
 pub use error::ServeError;
 pub use http::Http;
 pub use stdio::{serve_stdio, serve_stdio_with};
-
-use crate::ServerOptions;
-
-/// The default options of a served program.
-fn default_options() -> ServerOptions {
-    ServerOptions::default().declared_capabilities_only(true)
-}

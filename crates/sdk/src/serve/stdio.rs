@@ -9,7 +9,7 @@ use tokio::{
 };
 use toolbond_listen::shutdown_signal;
 
-use super::{ServeError, default_options};
+use super::error::ServeError;
 use crate::{ServerOptions, enforce_with};
 
 /// Bytes of standard input that are read ahead.
@@ -25,7 +25,7 @@ const BUFFER: usize = 64 * 1024;
 ///
 /// Fails if the handshake with the client fails.
 pub async fn serve_stdio<H: ServerHandler>(server: H) -> Result<(), ServeError> {
-    serve_stdio_with(server, default_options()).await
+    serve_stdio_with(server, ServerOptions::of_program()).await
 }
 
 /// [`serve_stdio`] with other options.

@@ -10,7 +10,7 @@ use std::{
 use rmcp::{ServerHandler, ServiceExt as _};
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Map, Value, json};
-use toolbond_contract::{Form, Projection, Revision, Structured, Unmarked, lift_result};
+use toolbond_contract::{Form, Projection, Revision, Structured, lift_result, project::Unmarked};
 
 use super::{TestError, pipe::Pipe};
 use crate::text::{self, shorten};

@@ -15,7 +15,7 @@ mod toolbox;
 pub use answers::Answers;
 pub use args::{AllowedParameter, Args, ArgsOfNonObject, IsAllowed, ParameterType};
 pub use error::{IntoToolError, ToolError};
-pub use output::{Fallible, Infallible, Output, ReturnType, StructuredOutput};
+pub use output::{Fallible, Infallible, OtherOutput, Output, ReturnType, StructuredOutput};
 pub use parameter::{
     Context, FromContext, InputSchemaBuilder, OfOption, OfOther, Parameter, SingleField, Unnamed,
 };

@@ -81,44 +81,44 @@ pub trait Output<T> {
     fn respond(&self, value: T) -> Result<CallToolResponse, ToolError>;
 }
 
-impl Output<()> for ReturnType<()> {
+impl Output<()> for &&ReturnType<()> {
     fn respond(&self, (): ()) -> Result<CallToolResponse, ToolError> {
         Ok(CallToolResult::success(Vec::new()).into())
     }
 }
 
-impl Output<Text> for ReturnType<Text> {
+impl Output<Text> for &&ReturnType<Text> {
     fn respond(&self, value: Text) -> Result<CallToolResponse, ToolError> {
         Ok(CallToolResult::success(vec![ContentBlock::text(value.0)]).into())
     }
 }
 
-impl Output<ContentBlock> for ReturnType<ContentBlock> {
+impl Output<ContentBlock> for &&ReturnType<ContentBlock> {
     fn respond(&self, value: ContentBlock) -> Result<CallToolResponse, ToolError> {
         Ok(CallToolResult::success(vec![value]).into())
     }
 }
 
-impl Output<Vec<ContentBlock>> for ReturnType<Vec<ContentBlock>> {
+impl Output<Vec<ContentBlock>> for &&ReturnType<Vec<ContentBlock>> {
     fn respond(&self, value: Vec<ContentBlock>) -> Result<CallToolResponse, ToolError> {
         Ok(CallToolResult::success(value).into())
     }
 }
 
-impl Output<CallToolResult> for ReturnType<CallToolResult> {
+impl Output<CallToolResult> for &&ReturnType<CallToolResult> {
     fn respond(&self, value: CallToolResult) -> Result<CallToolResponse, ToolError> {
         Ok(value.into())
     }
 }
 
-impl Output<CallToolResponse> for ReturnType<CallToolResponse> {
+impl Output<CallToolResponse> for &&ReturnType<CallToolResponse> {
     fn respond(&self, value: CallToolResponse) -> Result<CallToolResponse, ToolError> {
         Ok(value)
     }
 }
 
 impl<T: Serialize + JsonSchema> Output<(Vec<ContentBlock>, T)>
-    for ReturnType<(Vec<ContentBlock>, T)>
+    for &&ReturnType<(Vec<ContentBlock>, T)>
 {
     fn schema(&self) -> Option<Map<String, Value>> {
         Some(output_schema::<T>())
@@ -133,10 +133,6 @@ impl<T: Serialize + JsonSchema> Output<(Vec<ContentBlock>, T)>
 }
 
 /// Return types that are data: their schema becomes the output schema, their value the structured content.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be returned by a tool",
-    note = "data implements `serde::Serialize` and `schemars::JsonSchema`; text is `toolbond::Text`"
-)]
 pub trait StructuredOutput<T> {
     /// The output schema.
     fn schema(&self) -> Option<Map<String, Value>>;
@@ -156,6 +152,32 @@ impl<T: Serialize + JsonSchema> StructuredOutput<T> for &ReturnType<T> {
         Ok(result.into())
     }
 }
+
+/// Matches every other type: it cannot be returned.
+pub trait OtherOutput<T> {
+    /// Does not compile.
+    fn schema(&self) -> Option<Map<String, Value>>
+    where
+        T: Returnable,
+    {
+        None
+    }
+
+    /// Stands in for the conversion to a response.
+    fn respond(&self, _: T) -> Result<CallToolResponse, ToolError> {
+        Err(ToolError::new("cannot be returned"))
+    }
+}
+
+impl<T> OtherOutput<T> for ReturnType<T> {}
+
+/// Implemented for no type that [`OtherOutput`] matches, so that the compiler says what is missing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be returned by a tool",
+    label = "not a return type of a tool",
+    note = "data implements `serde::Serialize` and `schemars::JsonSchema`; text is `toolbond::Text`"
+)]
+pub trait Returnable {}
 
 /// Generates a portable output schema for `T`.
 fn output_schema<T: JsonSchema>() -> Map<String, Value> {

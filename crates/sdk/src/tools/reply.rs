@@ -58,7 +58,7 @@ fn form_schema<F: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-impl<T: Serialize + JsonSchema> Output<Reply<T>> for ReturnType<Reply<T>> {
+impl<T: Serialize + JsonSchema> Output<Reply<T>> for &&ReturnType<Reply<T>> {
     fn schema(&self) -> Option<Map<String, Value>> {
         (&ReturnType::<T>::new()).schema()
     }

@@ -11,9 +11,10 @@ use rmcp::{
     model::{CallToolResponse, RequestMetaObject},
     service::RequestContext,
 };
-use toolbond_contract::{CallCheck, Finding, Outcome, Revision, Side};
+use toolbond_contract::{Finding, Outcome, Revision, Side, judge::CallCheck};
 use toolbond_telemetry::{
-    CallSpan, CallStart, Record, Role, TRACEPARENT, TRACESTATE, Telemetry, TraceContext, Transport,
+    CallRole, CallSpan, CallStart, Record, TRACEPARENT, TRACESTATE, Telemetry, TraceContext,
+    Transport,
 };
 
 use crate::protocol::request_revision;
@@ -135,7 +136,7 @@ pub(crate) fn start_server_call(context: &RequestContext<RoleServer>) -> CallSpa
     let parent = read(&|name| meta(name).map(str::to_owned));
     let parent = parent.or_else(|| read(&|name| header(name).map(str::to_owned)));
     telemetry().start_call(&CallStart {
-        role: Role::Server,
+        role: CallRole::Server,
         parent: parent.as_ref(),
         server: None,
         revision: &request_revision(context),
@@ -145,16 +146,26 @@ pub(crate) fn start_server_call(context: &RequestContext<RoleServer>) -> CallSpa
     })
 }
 
+/// How a call of a client ended without a result.
+#[cfg(feature = "client")]
+pub(crate) enum Failure {
+    /// The tool has failed.
+    Tool,
+    /// The server has answered with an error of this code.
+    Server(i64),
+    /// Anything else, by its name in a span.
+    Other(&'static str),
+}
+
 /// Runs `work`, which is a call of a client, in a span.
 #[cfg(feature = "client")]
-pub(crate) async fn client_call<T>(
+pub(crate) async fn client_call<T, E>(
     revision: Revision,
-    work: impl Future<Output = Result<T, crate::ClientError>>,
-) -> Result<T, crate::ClientError> {
-    use crate::ClientError;
-    use rmcp::service::ServiceError;
+    work: impl Future<Output = Result<T, E>>,
+    failure: impl Fn(&E) -> Failure,
+) -> Result<T, E> {
     let span = telemetry().start_call(&CallStart {
-        role: Role::Client,
+        role: CallRole::Client,
         parent: None,
         server: None,
         revision: &revision,
@@ -163,23 +174,14 @@ pub(crate) async fn client_call<T>(
         transport: None,
     });
     let answer = work.with_context(context_of(&span)).await;
-    match &answer {
+    match answer.as_ref().map_err(failure) {
         Ok(_) => span.end_result(),
-        Err(ClientError::Tool { .. }) => {
+        Err(Failure::Tool) => {
             span.set_tool_error();
             span.end_result();
         }
-        Err(ClientError::Service(error)) => match &**error {
-            ServiceError::McpError(error) => span.end_error(error.code.0.into()),
-            _ => span.end_failed("connection"),
-        },
-        Err(ClientError::Timeout { .. }) => span.end_failed("timeout"),
-        Err(ClientError::UnknownTool { .. }) => span.end_failed("unknown_tool"),
-        Err(ClientError::InvalidArguments { .. } | ClientError::Arguments { .. }) => {
-            span.end_failed("invalid_arguments");
-        }
-        Err(ClientError::InvalidResult { .. }) => span.end_failed("invalid_result"),
-        Err(_) => span.end_failed("_OTHER"),
+        Err(Failure::Server(code)) => span.end_error(code),
+        Err(Failure::Other(name)) => span.end_failed(name),
     }
     answer
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use toolbond::fetch::{Limits, Policy};
+use toolbond::fetch::{FetchLimits, Policy};
 use toolbond::testing::TestClient;
 use toolbond::{Client, ClientOptions, ServerOptions, enforce_with, testing};
 use toolbond_harness::http::HttpServer;
@@ -26,7 +26,7 @@ fn serve(document: Value) -> (HttpServer, Arc<AtomicBool>) {
 
 /// A policy that allows everything there, however long it takes on a busy machine.
 fn allowing(documents: &HttpServer) -> Policy {
-    let mut limits = Limits::default();
+    let mut limits = FetchLimits::default();
     (limits.document_time, limits.total_time) = (HANG, HANG);
     Policy::default().limits(limits).allow(&documents.url("/")).unwrap()
 }

@@ -5,6 +5,7 @@ mod calls;
 mod client;
 mod conformance;
 mod corners;
+mod crates;
 mod fetch;
 mod hostile;
 mod http;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::json;
-use toolbond_contract::{Contract, Pointer, Role, to_2020_12};
+use toolbond_contract::{Contract, Pointer, Role, dialect::to_2020_12};
 
 use super::{Edit, Fix};
 use crate::checks::Tool;

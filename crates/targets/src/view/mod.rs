@@ -10,7 +10,7 @@ mod plan;
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolbond_contract::{bundle::flatten, to_2020_12};
+use toolbond_contract::{bundle::flatten, dialect::to_2020_12};
 
 use crate::Target;
 use form::Form;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use toolbond_contract::read_json_text;
+use toolbond_contract::arguments::read_json_text;
 use toolbond_schema::Schema;
 
 /// How a value of a view maps to the value of the tool.

@@ -8,7 +8,7 @@ use jsonschema::canonical::{Containment, options};
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::bundle::flatten_tool;
-use toolbond_contract::{JudgeOptions, judge_tools, to_2020_12};
+use toolbond_contract::{JudgeOptions, dialect::to_2020_12, judge_tools};
 use toolbond_harness::corpus;
 use toolbond_harness::generate::{Rng, document, sample};
 use toolbond_harness::trials::{none_of, skipped};

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
-use toolbond_contract::ProjectErrorKind;
 use toolbond_contract::bundle::{BundleErrorKind, Document, bundle, flatten, missing};
+use toolbond_contract::project::ProjectErrorKind;
 use toolbond_harness::suite::{Documents, File, Kind};
 use toolbond_harness::trials;
 use toolbond_schema::{Dialect, Schema};

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
 use toolbond_contract::{
-    DIALECT_MARKER, Revision, convert_tool, lift_tool, project_tool, restore_tool, to_2020_12,
+    Revision, convert_tool,
+    dialect::{DIALECT_MARKER, to_2020_12},
+    lift_tool, project_tool, revert_tool,
 };
 use toolbond_harness::trials::file;
 use toolbond_schema::Schema;
@@ -38,7 +40,7 @@ fn schema(case: &Value) -> Result<(), Failed> {
     };
     assert_same(&converted, &case["converted"], "converted");
     let tool = json!({ "name": "t", "outputSchema": original });
-    assert_same(&restore_tool(&convert_tool(&tool).tool), &tool, "restored");
+    assert_same(&revert_tool(&convert_tool(&tool).tool), &tool, "restored");
     assert_verdicts(&Schema::compile(&converted)?, case);
     // The engine lets `contains` evaluate items in 2019-09 too, which the specification does not.
     let read =
@@ -79,7 +81,7 @@ fn is_undone_after_a_projection() -> Result<(), Failed> {
         let projected = project_tool(&converted, &Revision::V2025_11_25)?;
         let lifted = lift_tool(&projected.tool, &Revision::V2025_11_25)?;
         assert_same(&lifted.tool, &converted, "lifted");
-        assert_same(&restore_tool(&lifted.tool), &tool, "restored");
+        assert_same(&revert_tool(&lifted.tool), &tool, "restored");
     }
     Ok(())
 }
@@ -93,7 +95,7 @@ fn input_keeps_its_root_type() {
     let expected = json!({ "type": "object", "x-type": "object", "$ref": "#/$defs/a",
         "$defs": { "a": { "required": ["b"] } } });
     assert_same(&converted.tool["inputSchema"], &expected, "converted");
-    assert_same(&restore_tool(&converted.tool), &tool, "restored");
+    assert_same(&revert_tool(&converted.tool), &tool, "restored");
 }
 
 fn ignores_a_marker_that_does_not_fit() {
@@ -107,7 +109,7 @@ fn ignores_a_marker_that_does_not_fit() {
     ] {
         let tool = json!({ "name": "t", "inputSchema": { "type": "object" },
             "_meta": { DIALECT_MARKER: marker } });
-        assert_same(&restore_tool(&tool), &tool, "restored");
+        assert_same(&revert_tool(&tool), &tool, "restored");
     }
 }
 

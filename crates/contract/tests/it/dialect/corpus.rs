@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::Value;
-use toolbond_contract::{Action, convert_tool, restore_tool};
+use toolbond_contract::{Action, convert_tool, revert_tool};
 use toolbond_harness::corpus::Server;
 use toolbond_harness::generate::{Rng, sample};
 use toolbond_harness::{corpus, trials};
@@ -36,7 +36,7 @@ fn keeps_validity(servers: impl Iterator<Item = Server>) -> Result<(), Failed> {
             let older: Vec<_> = sides.into_iter().filter(|side| is_older(&tool[*side])).collect();
             let actions: Vec<_> = converted.findings.iter().map(|finding| finding.action).collect();
             assert_eq!(actions, vec![Action::Converted; older.len()], "{name}");
-            assert_same(&restore_tool(&converted.tool), tool, &name);
+            assert_same(&revert_tool(&converted.tool), tool, &name);
             for side in older {
                 let (before, after) = (&tool[side], &converted.tool[side]);
                 // A schema that is not admitted has no meaning to keep.

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolbond_contract::{Severity, convert_tool, restore_tool};
+use toolbond_contract::{Severity, convert_tool, revert_tool};
 use toolbond_harness::generate::Rng;
 use toolbond_schema::{Dialect, Schema};
 
@@ -36,7 +36,7 @@ fn holds(dialect: Dialect) -> Result<(), Failed> {
             refused += 1;
             continue;
         }
-        assert_same(&restore_tool(&converted.tool), &tool, "restored");
+        assert_same(&revert_tool(&converted.tool), &tool, "restored");
         let after = &converted.tool["outputSchema"];
         let again =
             Schema::compile(after).map_err(|error| format!("{error}: {schema} as {after}"))?;

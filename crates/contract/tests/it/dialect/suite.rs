@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolbond_contract::{Severity, convert_tool, restore_tool};
+use toolbond_contract::{Severity, convert_tool, revert_tool};
 use toolbond_harness::suite::{Documents, File};
 use toolbond_harness::trials;
 use toolbond_schema::{Dialect, Options};
@@ -29,7 +29,7 @@ fn convert(example: &Example) -> Result<Option<Value>, Failed> {
             return if unknown { Ok(None) } else { Err(finding.to_string().into()) };
         }
     }
-    assert_same(&restore_tool(&converted.tool), &example.tool, "restored");
+    assert_same(&revert_tool(&converted.tool), &example.tool, "restored");
     assert_same(&convert_tool(&converted.tool).tool, &converted.tool, "converted again");
     Ok(Some(converted.tool["outputSchema"].clone()))
 }

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolbond_contract::{Contract, Interim, Mode, Outcome, ResultTerms, Revision};
+use toolbond_contract::{Contract, Mode, Outcome, ResultTerms, Revision, results::Interim};
 use toolbond_harness::embedded;
 use toolbond_schema::{Limits, Options};
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use libtest_mimic::Trial;
-use toolbond_contract::{Formats, Projection, Revision, project_result};
+use toolbond_contract::{Projection, Revision, project::Formats, project_result};
 
 use super::official;
 use super::reader::{Question, agrees, ajv_as, known};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
 use toolbond_contract::{
-    Form, MARKER, Revision, lift_result, lift_tool, project_result, project_tool,
+    Form, Revision, lift_result, lift_tool, project::MARKER, project_result, project_tool,
 };
 use toolbond_harness::generate::{Rng, of_words};
 use toolbond_harness::trials::check_all;

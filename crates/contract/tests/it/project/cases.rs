@@ -6,8 +6,9 @@ use std::cell::RefCell;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::{
-    Form, Nullable, Projection, Revision, Unmarked, lift_result, lift_tool, project_result,
-    project_tool,
+    Form, Projection, Revision, lift_result, lift_tool,
+    project::{Nullable, Unmarked},
+    project_result, project_tool,
 };
 use toolbond_harness::trials::{check_all, file, named};
 use toolbond_schema::Schema;

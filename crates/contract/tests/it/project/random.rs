@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolbond_contract::{Formats, Projection, Revision, lift_tool, project_result};
+use toolbond_contract::{Projection, Revision, lift_tool, project::Formats, project_result};
 use toolbond_harness::generate::Rng;
 use toolbond_schema::{Dialect, Schema};
 

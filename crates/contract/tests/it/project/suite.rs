@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
 use toolbond_contract::{
-    ProjectErrorKind, Revision, lift_result, lift_tool, project_result, project_tool,
+    Revision, lift_result, lift_tool, project::ProjectErrorKind, project_result, project_tool,
 };
 use toolbond_harness::suite::{Documents, File};
 use toolbond_harness::trials;

@@ -8,7 +8,7 @@ use toolbond_contract::{Projection, Revision, project_result};
 use toolbond_harness::trials::none_of;
 use toolbond_schema::{Dialect, Options, Schema};
 
-use super::relaxed;
+use super::{cases, relaxed};
 use crate::project::official;
 use crate::project::random::{Random, schemas};
 use crate::project::reader::{Question, ajv_as, ask};
@@ -24,6 +24,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("relax/ajv/suite_draft-07", || accepts_more("draft-07", &suite("draft-07"))),
         Trial::test("relax/ajv/random_2020-12", || accepts_more("2020-12", &random("2020-12"))),
         Trial::test("relax/ajv/random_draft-07", || accepts_more("draft-07", &random("draft-07"))),
+        Trial::test("relax/ajv/cases_2020-12", || accepts_more("2020-12", &broken("2020-12")?)),
+        Trial::test("relax/ajv/cases_draft-07", || accepts_more("draft-07", &broken("draft-07")?)),
     ]
 }
 
@@ -70,6 +72,16 @@ fn random(reader: &str) -> Vec<Relaxed> {
         }
     }
     all
+}
+
+/// Every kind of violation, at the root and nested.
+fn broken(reader: &str) -> Result<Vec<Relaxed>, Failed> {
+    let is_read = |author: &Schema| reader != "2020-12" || author.dialect() == Dialect::Draft202012;
+    let all = cases::all()?.into_iter().filter(|(author, ..)| is_read(author));
+    let name = |author: &Schema| author.source().to_string();
+    Ok(all
+        .filter_map(|(author, valid, value)| relax_for(&author, &valid, &value, &name(&author)))
+        .collect())
 }
 
 fn relax_for(author: &Schema, valid: &[Value], value: &Value, name: &str) -> Option<Relaxed> {

@@ -2,7 +2,10 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolbond_contract::{Keyword, Relaxation, relax, relax_tool};
+use toolbond_contract::{
+    Relaxation, relax,
+    relax::{Keyword, relax_tool},
+};
 use toolbond_harness::generate::{self, Rng};
 use toolbond_harness::trials;
 use toolbond_schema::{Schema, Verdict};
@@ -67,37 +70,73 @@ const NESTED: [(&str, &str); 22] = [
     (r#"{"not": {"properties": {"p": {"not": "$S"}}, "required": ["p"]}}"#, r#"{"p": "$V"}"#),
 ];
 
+/// Values that are tried for each schema.
+const VALUES: usize = 60;
+
+/// A schema that a case became by nesting, and what breaks it.
+#[derive(Clone)]
+struct Nested {
+    author: Schema,
+    value: Value,
+}
+
+impl Nested {
+    fn of(case: &Value) -> Result<Vec<Self>, Failed> {
+        let mut all = Vec::new();
+        if case["schema"].get("$schema").is_some() {
+            return Ok(all);
+        }
+        let fill = |text: &str| -> Result<Value, Failed> {
+            let filled = text.replace(r#""$S""#, &case["schema"].to_string());
+            Ok(serde_json::from_str(&filled.replace(r#""$V""#, &case["value"].to_string()))?)
+        };
+        for (schema, value) in NESTED {
+            // References of the case lead from its own root.
+            let Ok(author) = Schema::compile(&fill(schema)?) else { continue };
+            let value = fill(value)?;
+            if !author.is_valid(&value) {
+                all.push(Self { author, value });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Values that the author's schema accepts.
+    fn valid(&self, rng: &mut Rng) -> Vec<Value> {
+        let any = (0..VALUES).map(|_| match rng.below(3) {
+            0 => generate::value(rng, 3),
+            1 => generate::sample(rng, self.author.source(), 5),
+            _ => vary(rng, &self.value),
+        });
+        any.filter(|value| self.author.is_valid(value)).collect()
+    }
+}
+
 /// What is relaxed accepts the value, and all that the author's schema accepted.
 fn nested(case: &Value) -> Result<(), Failed> {
-    if case["schema"].get("$schema").is_some() {
-        return Ok(());
-    }
-    let fill = |text: &str| -> Result<Value, Failed> {
-        let filled = text.replace(r#""$S""#, &case["schema"].to_string());
-        Ok(serde_json::from_str(&filled.replace(r#""$V""#, &case["value"].to_string()))?)
-    };
     let mut rng = Rng::new(1);
-    for (schema, value) in NESTED {
-        // References of the case lead from its own root.
-        let schema = fill(schema)?;
-        let Ok(author) = Schema::compile(&schema) else { continue };
-        let value = fill(value)?;
-        if author.is_valid(&value) {
-            continue;
-        }
-        let Some(after) = relaxed(&author, &value)? else { continue };
-        for _ in 0..60 {
-            let valid = match rng.below(3) {
-                0 => generate::value(&mut rng, 3),
-                1 => generate::sample(&mut rng, &schema, 5),
-                _ => vary(&mut rng, &value),
-            };
-            let source = after.source();
-            let is_kept = !author.is_valid(&valid) || after.is_valid(&valid);
-            assert!(is_kept, "{valid} under {source}, of {schema}");
+    for nested in Nested::of(case)? {
+        let Some(after) = relaxed(&nested.author, &nested.value)? else { continue };
+        for valid in nested.valid(&mut rng) {
+            let (source, author) = (after.source(), nested.author.source());
+            assert!(after.is_valid(&valid), "{valid} under {source}, of {author}");
         }
     }
     Ok(())
+}
+
+/// The cases and what they become by nesting: a schema, values that it accepts, and one that breaks it.
+pub(super) fn all() -> Result<Vec<(Schema, Vec<Value>, Value)>, Failed> {
+    let mut rng = Rng::new(2);
+    let mut all = Vec::new();
+    for (_, case) in trials::named(CASES) {
+        let (author, value) = (Schema::compile(&case["schema"])?, case["value"].clone());
+        for nested in [vec![Nested { author, value }], Nested::of(&case)?].concat() {
+            let valid = nested.valid(&mut rng);
+            all.push((nested.author, valid, nested.value));
+        }
+    }
+    Ok(all)
 }
 
 /// `value` with another value at one place.

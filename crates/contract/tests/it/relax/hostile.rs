@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolbond_contract::{MAX_STEPS, Relaxation, relax};
+use toolbond_contract::{Relaxation, relax, relax::MAX_STEPS};
 use toolbond_schema::Schema;
 
 pub(crate) fn trials() -> Vec<Trial> {

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolbond_contract::{OUTPUT_MARKER, without_formats};
+use toolbond_contract::relax::{OUTPUT_MARKER, without_formats};
 use toolbond_harness::{corpus, trials::skipped};
 use toolbond_schema::Schema;
 

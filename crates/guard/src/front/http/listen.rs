@@ -5,7 +5,7 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::{Request, Response};
 use tokio::net::TcpListener;
-use toolbond_listen::{Options, default_max_connections, serve};
+use toolbond_listen::{ListenOptions, default_max_connections, serve};
 
 use crate::http::READ_BUFFER;
 use crate::http::respond::Body;
@@ -24,7 +24,7 @@ pub(crate) async fn listen<F, A>(
     F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
     A: Future<Output = Response<Body>> + Send + 'static,
 {
-    let options = Options {
+    let options = ListenOptions {
         max_connections: default_max_connections(),
         limit_hint: ": half the files that the guard may open (`ulimit -n`), at most 16384",
         read_buffer: Some(READ_BUFFER),

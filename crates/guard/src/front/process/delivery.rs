@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::history::{Connection, Resumable};
+use super::history::{Resumable, ResumableConnection};
 use super::inflow::Inflow;
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::session::ProcessSession;
@@ -187,7 +187,7 @@ impl ProcessSession {
     }
 
     /// Notes the connection that carries a stream.
-    pub(super) fn connect_stream(&self, stream: StreamId, connection: Weak<Connection>) {
+    pub(super) fn connect_stream(&self, stream: StreamId, connection: Weak<ResumableConnection>) {
         lock(&self.streams).connections.insert(stream, connection);
     }
 

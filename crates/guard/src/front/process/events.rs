@@ -11,7 +11,7 @@ use hyper::{HeaderMap, Response};
 use tokio::time::timeout;
 
 use super::client_stream::ClientStream;
-use super::history::{Connection, Resumable};
+use super::history::{Resumable, ResumableConnection};
 use super::mailbox::{Mail, Mailbox};
 use super::session::ProcessSession;
 use crate::back::remote::headers::OwnHeaders;
@@ -68,7 +68,7 @@ impl Drop for Events {
 struct ResumableEvents {
     session: Arc<ProcessSession>,
     stream: StreamId,
-    connection: Arc<Connection>,
+    connection: Arc<ResumableConnection>,
 }
 
 /// What a stream does next.

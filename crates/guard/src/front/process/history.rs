@@ -33,7 +33,7 @@ impl Resumable {
 }
 
 /// A connection that carries a stream, until another connection of the client takes it over.
-pub(super) type Connection = Mutex<Option<Resumable>>;
+pub(super) type ResumableConnection = Mutex<Option<Resumable>>;
 
 /// The events of one stream that its client may not have received.
 #[derive(Debug, Default)]

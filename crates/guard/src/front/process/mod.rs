@@ -30,10 +30,9 @@ use self::session::{ProcessSession, SessionKind};
 pub(crate) use self::target::Target;
 use crate::back::child::Launch;
 use crate::front::http::modern::{Era, era_of_headers, era_of_post};
-use crate::http::body::read_body;
-use crate::http::media::media;
-use crate::http::respond::{Body, no_content, plain, refuse, remove_hop_by_hop};
-use crate::memory::{MemoryLimit, Sender};
+use crate::front::http::read_request;
+use crate::http::respond::{Body, json, no_content, plain, refuse, remove_hop_by_hop};
+use crate::memory::MemoryLimit;
 use crate::random::random;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -156,17 +155,14 @@ impl Processes {
             return refuse(StatusCode::BAD_REQUEST, code::REQUEST, reason);
         }
         if parts.method == Method::POST {
-            if let Err(reason) = media(&parts.headers) {
-                return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
-            }
             let max = self.server.rules().settings.max_message;
-            return match read_body(body, Sender::Client, max, &self.pool).await {
+            return match read_request(&parts.headers, body, max, &self.pool).await {
                 Ok(bytes) => {
                     let caller = Caller::new(&parts.headers, &parts.uri);
                     let received = Received::of_client_as_line(bytes, &self.pool).await;
                     self.answer_post(&caller, &parts.headers, received).await
                 }
-                Err(error) => error.response(),
+                Err(response) => *response,
             };
         }
         if parts.method != Method::GET && parts.method != Method::DELETE || !body.is_end_stream() {
@@ -222,12 +218,9 @@ impl Processes {
 
     /// Answers a body that is not a message.
     fn refuse_unreadable(&self, text: &message::Unreadable) -> Response<Body> {
-        let reason = &text.reason;
-        let what = "client: could not read a message";
-        self.server.report(Event::error(format!("{what}: {reason}")).or_unquoted(what));
-        let code = if text.content == message::Content::Json { code::REQUEST } else { code::PARSE };
+        self.server.report_unreadable(text);
         let id = text.id.as_ref().filter(|_| text.has_method);
-        crate::http::respond::json(StatusCode::BAD_REQUEST, error(id, code, reason))
+        json(StatusCode::BAD_REQUEST, error(id, text.code(), &text.reason))
     }
 
     async fn post(&self, caller: &Caller, headers: &HeaderMap, message: &Message<'_>) -> Posted {
@@ -291,7 +284,7 @@ impl Processes {
     async fn detect(&self, caller: &Caller, headers: &HeaderMap, message: &Message<'_>) {
         let _one = self.detecting.lock().await;
         let eras = self.server.eras();
-        let is_off = !self.server.rules().settings.bridge_eras;
+        let is_off = !self.server.rules().settings.translate.eras;
         if is_off || eras.is_modern() || eras.is_legacy_only() {
             return;
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use tokio::time::Instant;
 
-use super::history::{Connection, Resumable};
+use super::history::{Resumable, ResumableConnection};
 use super::mailbox::{Mail, Mailbox};
 use toolbond_guard_core::conversation::StreamId;
 use toolbond_guard_core::lock::lock;
@@ -15,7 +15,7 @@ pub(super) struct Streams {
     /// Those of requests, by the stream of the conversation.
     pub(super) requests: HashMap<StreamId, Arc<Mailbox>>,
     /// The connections of those that may be resumed.
-    pub(super) connections: HashMap<StreamId, Weak<Connection>>,
+    pub(super) connections: HashMap<StreamId, Weak<ResumableConnection>>,
     /// Those whose connection broke, oldest first, until their client resumes them.
     pub(super) suspended: VecDeque<Resumable>,
     /// The event stream that the client opened with GET.

@@ -96,7 +96,9 @@ impl Proxy {
         received: Received,
     ) -> Bridged {
         let is_endpoint = parts.uri.path() == self.path();
-        if !self.server.rules().settings.bridge_eras || parts.method != Method::POST || !is_endpoint
+        if !self.server.rules().settings.translate.eras
+            || parts.method != Method::POST
+            || !is_endpoint
         {
             return Bridged::No(received);
         }

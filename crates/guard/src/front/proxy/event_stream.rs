@@ -105,7 +105,7 @@ impl<B: ResponseBody> EventStream<B> {
     /// Reads more of the stream.
     async fn read(&mut self) -> Result<(), BoxError> {
         let mut closing = self.proxy.is_closing.subscribe();
-        let session = Arc::clone(&self.answered.exchange.session);
+        let session = Arc::clone(&self.answered.request.session);
         let is_endpoint = self.answered.origin == Origin::Pipe;
         let is_listening = is_endpoint || matches!(self.answered.origin, Origin::Listening(_));
         // From here on it hears of what is added.
@@ -151,10 +151,10 @@ impl<B: ResponseBody> EventStream<B> {
         {
             self.ready.push_back(event);
         }
-        let exchange = &self.answered.exchange;
-        if self.has_dropped && !exchange.may_resume {
-            let stream = exchange.stream;
-            drive(&exchange.session, |it, _| it.fail_stream(stream, UNANSWERED));
+        let request = &self.answered.request;
+        if self.has_dropped && !request.may_resume {
+            let stream = request.stream;
+            drive(&request.session, |it, _| it.fail_stream(stream, UNANSWERED));
             self.add_replies();
         }
     }
@@ -168,12 +168,12 @@ impl<B: ResponseBody> EventStream<B> {
         if is_endpoint && self.may_name_endpoint() {
             return self.tell_endpoint(&event, &text);
         }
-        let Answered { exchange, origin, .. } = &mut self.answered;
+        let Answered { request, origin, .. } = &mut self.answered;
         // Who resumes a stream that was opened with GET listens again.
         let is_listening = matches!(origin, Origin::Listening(_));
         if let Some(id) = id.filter(|_| !is_listening) {
-            exchange.session.record_event(&id, exchange.stream);
-            exchange.may_resume |= matches!(origin, Origin::Stream(_));
+            request.session.record_event(&id, request.stream);
+            request.may_resume |= matches!(origin, Origin::Stream(_));
         }
         if text.is_empty() {
             return Some((event.into_bytes(), false));
@@ -185,7 +185,7 @@ impl<B: ResponseBody> EventStream<B> {
             self.proxy.sessions.forget_lists();
         }
         let origin = *origin;
-        let session = Arc::clone(&exchange.session);
+        let session = Arc::clone(&request.session);
         let mut received = Received::of_server(text.clone(), &pool).await;
         let left = match received.message() {
             Ok(message) => {
@@ -193,7 +193,7 @@ impl<B: ResponseBody> EventStream<B> {
                 session.decision(ticket).await
             }
             Err(unreadable) => {
-                let stream = exchange.stream;
+                let stream = request.stream;
                 let has_object = text.contains(&b'{');
                 let is_forwarded = drive(&session, |it, now| {
                     // Some readers may find a result in it.
@@ -234,26 +234,26 @@ impl<B: ResponseBody> EventStream<B> {
 
     /// Opens an endpoint in place of the server's: where it is. Fails with a reason.
     fn open_endpoint(&mut self, place: &str) -> Result<String, String> {
-        let Answered { exchange, origin, .. } = &mut self.answered;
-        if exchange.caller.has_session() || !matches!(origin, Origin::Listening(_)) {
+        let Answered { request, origin, .. } = &mut self.answered;
+        if request.caller.has_session() || !matches!(origin, Origin::Listening(_)) {
             return Err("the server names an endpoint on a stream of Streamable HTTP".to_owned());
         }
-        let base = exchange.uri().unwrap_or_default();
+        let base = request.uri().unwrap_or_default();
         let endpoint = self.proxy.endpoint(&base, place)?;
-        let path = exchange.path.take().map_or_else(|| base.path().to_owned(), |path| path.0);
+        let path = request.path.take().map_or_else(|| base.path().to_owned(), |path| path.0);
         let told = endpoint.told(&path);
         let session = self.proxy.sessions.open(endpoint).ok_or("too many clients listen")?;
-        exchange.enter(session);
-        (exchange.stream, *origin) = (StreamId::PIPE, Origin::Pipe);
+        request.enter(session);
+        (request.stream, *origin) = (StreamId::PIPE, Origin::Pipe);
         Ok(told)
     }
 
     /// Adds what the guard itself answers.
     fn add_replies(&mut self) {
-        let Answered { exchange, origin, .. } = &self.answered;
-        let mut replies = exchange.session.take_replies(exchange.stream);
+        let Answered { request, origin, .. } = &self.answered;
+        let mut replies = request.session.take_replies(request.stream);
         if matches!(origin, Origin::Listening(_)) {
-            replies.extend(exchange.session.take_for_listener());
+            replies.extend(request.session.take_for_listener());
         }
         self.ready.extend(replies.iter().map(|reply| event(reply)));
     }

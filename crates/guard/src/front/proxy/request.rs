@@ -11,11 +11,9 @@ use super::bridge::Bridged;
 use super::endpoint::endpoint_of;
 use super::session::{Answered, RequestStream, Session};
 use super::{Next, Proxy, Repeatable};
-use crate::front::http::named_revision;
-use crate::http::body::read_body;
+use crate::front::http::{named_revision, read_request};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, BoxError, join, json, refuse, remove_hop_by_hop};
-use crate::memory::Sender;
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
 use toolbond_guard_core::caller::{Caller, check_session};
@@ -53,12 +51,9 @@ impl Proxy {
             return self.answer_without_body(parts, next).await;
         }
         let max = self.server.rules().settings.max_message;
-        if let Err(reason) = media(&parts.headers) {
-            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
-        }
-        let received = match read_body(body, Sender::Client, max, &self.pool).await {
+        let received = match read_request(&parts.headers, body, max, &self.pool).await {
             Ok(bytes) => Received::of_client(bytes, &self.pool).await,
-            Err(error) => return error.response(),
+            Err(response) => return *response,
         };
         let caller = Caller::new(&parts.headers, &parts.uri);
         if let Some(session) = endpoint.flatten() {
@@ -97,12 +92,12 @@ impl Proxy {
             Ok(forwarded) => forwarded,
             Err(response) => return *response,
         };
-        let exchange = &mut answered.exchange;
-        exchange.is_sent = true;
+        let request = &mut answered.request;
+        request.is_sent = true;
         parts.headers.remove(CONTENT_LENGTH);
         if self.server.rules().settings.is_replica() {
-            let stream = exchange.stream;
-            if drive(&exchange.session, |it, _| it.is_repeatable(stream)) {
+            let stream = request.stream;
+            if drive(&request.session, |it, _| it.is_repeatable(stream)) {
                 parts.extensions.insert(Repeatable);
             }
         }
@@ -127,7 +122,7 @@ impl Proxy {
         let trace = HttpTrace::read(&self.server, &parts.headers);
         let is_json = media(&parts.headers) == Ok(Media::Json);
         let headers = std::mem::take(&mut parts.headers);
-        let exchange = RequestStream::new(session, caller.clone(), parts.uri.clone(), headers);
+        let request = RequestStream::new(session, caller.clone(), parts.uri.clone(), headers);
         let bytes = received.bytes().clone();
         let message = match received.message() {
             Ok(message) => message,
@@ -135,13 +130,13 @@ impl Proxy {
                 // Forms and files for other paths of the server.
                 let is_endpoint = parts.uri.path() == self.path() || is_json;
                 if !is_endpoint && !unreadable.may_be_message && !looks_like_json(&bytes) {
-                    parts.headers = exchange.take_headers();
-                    let answered = Answered::new(exchange, Vec::new(), false, false);
+                    parts.headers = request.take_headers();
+                    let answered = Answered::new(request, Vec::new(), false, false);
                     return Ok((bytes.into_bytes(), answered));
                 }
-                let stream = exchange.stream;
-                drive(&exchange.session, |it, _| it.on_unreadable_client(stream, &unreadable));
-                let replies = exchange.session.take_replies(stream);
+                let stream = request.stream;
+                drive(&request.session, |it, _| it.on_unreadable_client(stream, &unreadable));
+                let replies = request.session.take_replies(stream);
                 if replies.is_empty() {
                     let reason = &unreadable.reason;
                     return Err(Box::new(refuse(StatusCode::BAD_REQUEST, code::REQUEST, reason)));
@@ -155,7 +150,7 @@ impl Proxy {
             return Err(Box::new(refuse(StatusCode::METHOD_NOT_ALLOWED, code::REQUEST, &text)));
         }
         let is_batch = matches!(message.parts, message::Parts::Batch(_));
-        let (session, stream) = (&exchange.session, exchange.stream);
+        let (session, stream) = (&request.session, request.stream);
         let told = Told { caller, revision: revision.as_ref(), headers: None, trace };
         let ticket = drive(session, |it, now| it.on_client(stream, &message, &told, now));
         let body = session.decision(ticket).await;
@@ -165,8 +160,8 @@ impl Proxy {
         let replies = session.take_replies(stream);
         match body {
             Some(body) => {
-                parts.headers = exchange.take_headers();
-                Ok((body, Answered::new(exchange, replies, is_batch, is_rpc)))
+                parts.headers = request.take_headers();
+                Ok((body, Answered::new(request, replies, is_batch, is_rpc)))
             }
             None => {
                 // Nobody waits for an answer to a notification.
@@ -191,16 +186,16 @@ impl Proxy {
         let session = self.sessions.get(key.clone());
         let resumed = parts.headers.get("last-event-id");
         let resumed = resumed.and_then(|id| session.stream_of_event(id.as_bytes()));
-        let (exchange, origin) = match resumed {
+        let (request, origin) = match resumed {
             Some(stream) => {
                 (RequestStream::resumed(session, caller, stream), Origin::Resumed(stream))
             }
             None => {
                 let uri = parts.uri.clone();
-                let mut exchange = RequestStream::new(session, caller, uri, HeaderMap::new());
-                exchange.path = parts.extensions.get().cloned();
-                let origin = Origin::Listening(exchange.stream);
-                (exchange, origin)
+                let mut request = RequestStream::new(session, caller, uri, HeaderMap::new());
+                request.path = parts.extensions.get().cloned();
+                let origin = Origin::Listening(request.stream);
+                (request, origin)
             }
         };
         let listens = parts.headers.get_all(ACCEPT).iter().any(|accept| {
@@ -210,7 +205,7 @@ impl Proxy {
         let is_delete = parts.method == Method::DELETE;
         let is_rpc = !is_delete && (listens || matches!(origin, Origin::Resumed(_)));
         let host = parts.headers.get(HOST).cloned();
-        let answered = Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc };
+        let answered = Answered { request, origin, replies: Vec::new(), is_batch: false, is_rpc };
         let sent = next.send(parts, Bytes::new()).await;
         if is_delete && sent.is_ok() {
             self.sessions.forget(&key);

@@ -40,20 +40,20 @@ impl Proxy {
         mut answered: Answered,
         response: Response<B>,
     ) -> Response<Body> {
-        let exchange = &mut answered.exchange;
-        if exchange.session.endpoint.is_none()
-            && let Some(opened) = exchange.caller.opened(response.headers())
+        let request = &mut answered.request;
+        if request.session.endpoint.is_none()
+            && let Some(opened) = request.caller.opened(response.headers())
         {
-            exchange.enter(self.sessions.get(opened));
+            request.enter(self.sessions.get(opened));
         }
         if response.status().is_success() {
-            exchange.session.accept();
-            if exchange.session.endpoint.is_some() {
-                let stream = exchange.stream;
-                drive(&exchange.session, |it, _| it.accept_posted(stream));
+            request.session.accept();
+            if request.session.endpoint.is_some() {
+                let stream = request.stream;
+                drive(&request.session, |it, _| it.accept_posted(stream));
             }
         }
-        exchange.is_sent &= !response.status().is_client_error();
+        request.is_sent &= !response.status().is_client_error();
         let has_body = !response.body().is_end_stream();
         match media(response.headers()) {
             Err(reason) if has_body => self.unreadable(&answered, response.into_parts().0, &reason),
@@ -77,11 +77,11 @@ impl Proxy {
         response: Response<B>,
         has_body: bool,
     ) -> Response<Body> {
-        let stream = answered.exchange.stream;
+        let stream = answered.request.stream;
         let is_success = response.status().is_success();
         let is_rpc = answered.is_rpc && has_body;
         if is_rpc && is_success {
-            let is_call = drive(&answered.exchange.session, |it, _| it.expects_checked(stream));
+            let is_call = drive(&answered.request.session, |it, _| it.expects_checked(stream));
             if is_call || !matches!(answered.origin, Origin::Stream(_)) {
                 return self.unreadable(&answered, response.into_parts().0, UNLABELLED);
             }
@@ -113,8 +113,8 @@ impl Proxy {
             }
             Err(error) => return self.unreadable(&answered, parts, &error.to_string()),
         };
-        let Answered { exchange, origin, mut replies, is_batch, .. } = answered;
-        let (session, stream) = (&exchange.session, exchange.stream);
+        let Answered { request, origin, mut replies, is_batch, .. } = answered;
+        let (session, stream) = (&request.session, request.stream);
         let mut received = Received::of_server(bytes.clone(), &self.pool).await;
         let left = match received.message() {
             Ok(message) => {
@@ -145,7 +145,7 @@ impl Proxy {
         let body = match left {
             Some(left) if replies.is_empty() && own.is_empty() => left,
             // The answer comes on the stream of the endpoint.
-            None if exchange.session.endpoint.is_some() && parts.status.is_success() => {
+            None if request.session.endpoint.is_some() && parts.status.is_success() => {
                 return json(StatusCode::ACCEPTED, Bytes::new());
             }
             None if replies.is_empty() && own.is_empty() => {
@@ -187,7 +187,7 @@ impl Answered {
     /// The response when there is no answer of the server: an error for each request, with `status`. Without a request,
     /// an error without an id.
     pub(super) fn fail(&self, status: StatusCode, reason: &str) -> Response<Body> {
-        let (session, stream) = (&self.exchange.session, self.exchange.stream);
+        let (session, stream) = (&self.request.session, self.request.stream);
         drive(session, |it, _| it.fail_stream(stream, reason));
         let replies = [self.replies.clone(), session.take_replies(stream)].concat();
         if replies.is_empty() {

@@ -491,7 +491,7 @@ impl Drop for RequestStream {
 
 /// What a server was sent, and is expected to answer.
 pub(super) struct Answered {
-    pub(super) exchange: RequestStream,
+    pub(super) request: RequestStream,
     pub(super) origin: Origin,
     /// What the guard itself answered, which is put beside the answers of the server.
     pub(super) replies: Vec<Bytes>,
@@ -503,13 +503,13 @@ pub(super) struct Answered {
 impl Answered {
     /// A request that was posted.
     pub(super) fn new(
-        exchange: RequestStream,
+        request: RequestStream,
         replies: Vec<Bytes>,
         is_batch: bool,
         is_rpc: bool,
     ) -> Self {
-        let origin = Origin::Stream(exchange.stream);
-        Self { exchange, origin, replies, is_batch, is_rpc }
+        let origin = Origin::Stream(request.stream);
+        Self { request, origin, replies, is_batch, is_rpc }
     }
 }
 

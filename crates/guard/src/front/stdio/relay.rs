@@ -84,53 +84,42 @@ impl Transport for Relay {
 }
 
 impl Relay {
-    /// Handles a line of the client.
-    async fn client_line(self: &Arc<Self>, line: Line) {
+    /// Handles a line of the client or the server.
+    async fn take(self: &Arc<Self>, sender: Sender, line: Line) {
+        let (pool, is_client) = (self.driven.pool(), sender == Sender::Client);
+        let is_inspecting = self.server.rules().settings.is_inspecting();
+        let to = if is_client { &self.to_server } else { &self.to_client };
         let mut received = match line {
             Line::TooLong(why) => Received::unread(why),
-            Line::Whole(line) if line.trim_ascii().is_empty() => return self.to_server.push(line),
-            Line::Whole(line) if self.server.rules().settings.is_inspecting() => {
-                Received::of_client_as_line(line, self.driven.pool()).await
-            }
-            Line::Whole(line) => Received::of_client(line, self.driven.pool()).await,
+            Line::Whole(line) if line.trim_ascii().is_empty() => return to.push(line),
+            Line::Whole(line) => match (is_client, is_inspecting) {
+                (true, true) => Received::of_client_as_line(line, pool).await,
+                (true, false) => Received::of_client(line, pool).await,
+                (false, true) => Received::of_server_as_line(line, pool).await,
+                (false, false) => Received::of_server(line, pool).await,
+            },
         };
         let is_forwarded = match received.message() {
             Ok(message) => {
                 drive(self, |it, now| {
-                    it.on_client(StreamId::PIPE, &message, &Told::default(), now)
+                    if is_client {
+                        it.on_client(StreamId::PIPE, &message, &Told::default(), now)
+                    } else {
+                        it.on_server(Origin::Pipe, &message, now)
+                    }
                 });
                 false
             }
-            Err(unreadable) => {
-                drive(self, |it, _| it.on_unreadable_client(StreamId::PIPE, &unreadable))
-            }
+            Err(unreadable) => drive(self, |it, now| {
+                if is_client {
+                    it.on_unreadable_client(StreamId::PIPE, &unreadable)
+                } else {
+                    it.on_unreadable_server(Origin::Pipe, &unreadable, now)
+                }
+            }),
         };
         if is_forwarded {
-            self.to_server.push(received.into_bytes());
-        }
-    }
-
-    /// Handles what comes from the server.
-    async fn server_line(self: &Arc<Self>, line: Line) {
-        let mut received = match line {
-            Line::TooLong(why) => Received::unread(why),
-            Line::Whole(line) if line.trim_ascii().is_empty() => return self.to_client.push(line),
-            Line::Whole(line) if self.server.rules().settings.is_inspecting() => {
-                Received::of_server_as_line(line, self.driven.pool()).await
-            }
-            Line::Whole(line) => Received::of_server(line, self.driven.pool()).await,
-        };
-        let is_forwarded = match received.message() {
-            Ok(message) => {
-                drive(self, |it, now| it.on_server(Origin::Pipe, &message, now));
-                false
-            }
-            Err(unreadable) => {
-                drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now))
-            }
-        };
-        if is_forwarded {
-            self.to_client.push(received.into_bytes());
+            to.push(received.into_bytes());
         }
     }
 
@@ -165,7 +154,7 @@ impl Relay {
                 }
                 return how;
             };
-            self.server_line(line).await;
+            self.take(Sender::Server, line).await;
         }
     }
 
@@ -290,7 +279,7 @@ async fn relay_until(
             relay.to_server.wait_for_room().await;
             relay.to_client.wait_for_room().await;
             let Ok(Some(line)) = client_in.next().await else { break };
-            relay.client_line(line).await;
+            relay.take(Sender::Client, line).await;
         }
         has_left.store(true, Ordering::Relaxed);
         relay.finish_client().await;

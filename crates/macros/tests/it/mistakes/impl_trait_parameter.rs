@@ -1,6 +1,6 @@
 struct Weather;
 
-#[toolbond_macros::tools]
+#[toolbond::tools]
 impl Weather {
     #[tool]
     fn forecast(&self, city: impl ToString) -> impl Iterator<Item = f64> {
@@ -8,4 +8,6 @@ impl Weather {
     }
 }
 
-fn main() {}
+fn main() {
+    let _server = toolbond::enforce(Weather);
+}

@@ -1,6 +1,6 @@
 struct Weather;
 
-#[toolbond_macros::tools]
+#[toolbond::tools]
 impl Weather {
     #[tool(meta = "[1]")]
     fn forecast(&self) {}
@@ -9,4 +9,6 @@ impl Weather {
     fn count(&self) {}
 }
 
-fn main() {}
+fn main() {
+    let _server = toolbond::enforce(Weather);
+}

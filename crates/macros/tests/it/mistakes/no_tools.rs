@@ -1,8 +1,10 @@
 struct Weather;
 
-#[toolbond_macros::tools]
+#[toolbond::tools]
 impl Weather {
     fn forecast(&self) {}
 }
 
-fn main() {}
+fn main() {
+    let _server = toolbond::enforce(Weather);
+}

@@ -1,6 +1,6 @@
 struct Weather;
 
-#[toolbond_macros::tools]
+#[toolbond::tools]
 impl Weather {
     #[tool]
     fn forecast(&self, #[schemars(range(min = 1))] (latitude, longitude): (f64, f64)) -> f64 {
@@ -8,4 +8,6 @@ impl Weather {
     }
 }
 
-fn main() {}
+fn main() {
+    let _server = toolbond::enforce(Weather);
+}

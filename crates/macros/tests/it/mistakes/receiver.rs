@@ -1,6 +1,6 @@
 struct Weather;
 
-#[toolbond_macros::tools]
+#[toolbond::tools]
 impl Weather {
     #[tool]
     fn forecast(&mut self) -> f64 {
@@ -13,4 +13,6 @@ impl Weather {
     }
 }
 
-fn main() {}
+fn main() {
+    let _server = toolbond::enforce(Weather);
+}

@@ -1,6 +1,6 @@
 struct Weather;
 
-#[toolbond_macros::tools]
+#[toolbond::tools]
 impl Weather {
     #[tool]
     fn forecast(&self) {}
@@ -12,4 +12,6 @@ impl Weather {
     fn third(&self) {}
 }
 
-fn main() {}
+fn main() {
+    let _server = toolbond::enforce(Weather);
+}

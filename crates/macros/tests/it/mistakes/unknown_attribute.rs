@@ -1,9 +1,11 @@
 struct Weather;
 
-#[toolbond_macros::tools]
+#[toolbond::tools]
 impl Weather {
     #[tool(readonly)]
     fn forecast(&self) {}
 }
 
-fn main() {}
+fn main() {
+    let _server = toolbond::enforce(Weather);
+}

@@ -18,7 +18,7 @@ pub(crate) use index::hash_of;
 pub use scan::special as string_end_or_special;
 pub use tape::Instance;
 pub(super) use tape::{Cursor, Elements, Members};
-pub use view::{View, ViewElements, ViewMembers};
+pub use view::{ElementsRef, MembersRef, ValueRef};
 
 use self::{parse::Parser, scan::Size, tape::Node};
 
@@ -84,8 +84,8 @@ impl<'a> Instance<'a> {
 
     /// Returns a view of the value.
     #[must_use]
-    pub fn view(&self) -> View<'_> {
-        View::new(self.root())
+    pub fn view(&self) -> ValueRef<'_> {
+        ValueRef::new(self.root())
     }
 
     /// Converts it to a [`Value`].

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Instance, InstanceErrorKind, View};
+use super::{Instance, InstanceErrorKind, ValueRef};
 
 /// Texts that are JSON.
 const JSON: [&str; 22] = [
@@ -222,7 +222,7 @@ fn is_deserialized_from_a_part_of_a_message() {
     let text = r#"{"other":0,"part":{"a":["x",{}]}}"#;
     let message: Message<'_> = serde_json::from_str(text).unwrap();
     assert_eq!(message.part.to_value(), json!({ "a": ["x", {}] }));
-    let View::Object(mut members) = message.part.view() else { panic!("an object") };
-    assert!(matches!(members.next(), Some(("a", View::Array(_)))));
+    let ValueRef::Object(mut members) = message.part.view() else { panic!("an object") };
+    assert!(matches!(members.next(), Some(("a", ValueRef::Array(_)))));
     assert!(serde_json::from_str::<Message<'_>>(r#"{"part":{"a":1,"a":1}}"#).is_err());
 }

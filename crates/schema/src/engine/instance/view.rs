@@ -7,7 +7,7 @@ use super::tape::{Cursor, Elements, Members};
 /// A value in an [`Instance`](super::Instance).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum View<'a> {
+pub enum ValueRef<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -17,18 +17,18 @@ pub enum View<'a> {
     /// A string.
     String(&'a str),
     /// The elements of an array.
-    Array(ViewElements<'a>),
+    Array(ElementsRef<'a>),
     /// The members of an object.
-    Object(ViewMembers<'a>),
+    Object(MembersRef<'a>),
 }
 
-impl<'a> View<'a> {
+impl<'a> ValueRef<'a> {
     pub(super) fn new(cursor: Cursor<'a>) -> Self {
         if let Some(elements) = cursor.elements() {
-            return Self::Array(ViewElements(elements));
+            return Self::Array(ElementsRef(elements));
         }
         if let Some(members) = cursor.members() {
-            return Self::Object(ViewMembers(members));
+            return Self::Object(MembersRef(members));
         }
         if let Some(text) = cursor.text() {
             return Self::String(text);
@@ -42,24 +42,24 @@ impl<'a> View<'a> {
 
 /// The elements of an array, in order.
 #[derive(Clone, Debug)]
-pub struct ViewElements<'a>(Elements<'a>);
+pub struct ElementsRef<'a>(Elements<'a>);
 
-impl<'a> Iterator for ViewElements<'a> {
-    type Item = View<'a>;
+impl<'a> Iterator for ElementsRef<'a> {
+    type Item = ValueRef<'a>;
 
-    fn next(&mut self) -> Option<View<'a>> {
-        self.0.next().map(View::new)
+    fn next(&mut self) -> Option<ValueRef<'a>> {
+        self.0.next().map(ValueRef::new)
     }
 }
 
 /// The members of an object, in order.
 #[derive(Clone, Debug)]
-pub struct ViewMembers<'a>(Members<'a>);
+pub struct MembersRef<'a>(Members<'a>);
 
-impl<'a> Iterator for ViewMembers<'a> {
-    type Item = (&'a str, View<'a>);
+impl<'a> Iterator for MembersRef<'a> {
+    type Item = (&'a str, ValueRef<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|(name, value)| (name, View::new(value)))
+        self.0.next().map(|(name, value)| (name, ValueRef::new(value)))
     }
 }
