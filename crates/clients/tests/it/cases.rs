@@ -181,8 +181,8 @@ fn a_text_that_cannot_be_parsed_says_where() {
 fn names_are_suggested() {
     let error = |found: &str| client(found).unwrap_err().to_string();
     assert_eq!(
-        error("claude-dekstop"),
-        "no client `claude-dekstop`; did you mean `claude-desktop`?"
+        error("claude_desktop"),
+        "no client `claude_desktop`; did you mean `claude-desktop`?"
     );
     assert_eq!(
         error("emacs"),
