@@ -69,6 +69,11 @@ pub(crate) fn quote(syntax: Syntax, text: &str) -> String {
     }
 }
 
+/// `words`, each in quotes.
+pub(crate) fn quoted(document: &Document<'_>, words: &[String]) -> Vec<String> {
+    words.iter().map(|word| quote(document.syntax, word)).collect()
+}
+
 /// `name` as a key.
 pub(crate) fn key(syntax: Syntax, name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

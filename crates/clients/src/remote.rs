@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::client::Client;
-use crate::edit::{Edits, key, quote};
+use crate::edit::{Edits, key, quote, quoted};
 use crate::tree::{Document, Node};
-use crate::wrap::quoted;
 use crate::wrapper::Wrapper;
 
 /// What the names of environment variables with headers start with.

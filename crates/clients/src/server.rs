@@ -98,8 +98,15 @@ fn texts(table: &Node) -> BTreeMap<String, String> {
     members.filter_map(|member| Some((member.name.clone(), text(&member.value)?))).collect()
 }
 
-/// The servers that `client` finds in `document`, in its order.
-pub(crate) fn servers(document: &Document<'_>, client: &'static Client) -> Vec<Server> {
+impl Document<'_> {
+    /// The servers that `client` finds in it, in its order.
+    #[must_use]
+    pub fn servers(&self, client: &'static Client) -> Vec<Server> {
+        servers(self, client)
+    }
+}
+
+fn servers(document: &Document<'_>, client: &'static Client) -> Vec<Server> {
     let mut found: Vec<Server> = Vec::new();
     for pattern in client.servers {
         for path in tables(&document.root, pattern) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::edit::{EditError, Edits, at_mut, quote};
+use crate::edit::{EditError, Edits, at_mut, quote, quoted};
 use crate::remote;
 use crate::server::{Server, Start};
 use crate::tree::{Document, Node};
@@ -55,8 +55,4 @@ fn wrap_command(
     let list = value.get("args").and_then(Value::as_array).cloned().unwrap_or_default();
     value["args"] = all.chain(list).collect();
     value["command"] = Value::from(wrapper.program.as_str());
-}
-
-pub(crate) fn quoted(document: &Document<'_>, words: &[String]) -> Vec<String> {
-    words.iter().map(|word| quote(document.syntax, word)).collect()
 }

@@ -5,7 +5,8 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::{Kind, Member, Node, ParseError, Syntax};
+use super::node::{Kind, Member, Node};
+use super::syntax::{ParseError, Syntax};
 
 pub(super) fn parse(text: &str) -> Result<Node, ParseError> {
     let options = ParseOptions {

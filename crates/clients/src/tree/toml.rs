@@ -4,7 +4,8 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Kind, Member, Node, ParseError, Syntax};
+use super::node::{Kind, Member, Node};
+use super::syntax::{ParseError, Syntax};
 
 pub(super) fn parse(text: &str) -> Result<Node, ParseError> {
     let table = DeTable::parse(text).map_err(|error| {
