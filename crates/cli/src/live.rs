@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use hyper::header::{HeaderName, HeaderValue};
 use tokio::time::timeout;
 use toolbond_guard::Child;
 use toolbond_guard::Client;
 use toolbond_guard::live::{self, Calls, Listed, Opening, ToolsError};
 use toolbond_listen::Signals;
 
+use crate::header::HeaderTemplate;
 use crate::input::Document;
 use crate::progress::with_progress;
 use crate::watchdog::start_watchdog;
@@ -20,10 +20,10 @@ use crate::watchdog::start_watchdog;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Live servers")]
 pub(crate) struct LiveOptions {
-    /// Send this header to the server at URL, for example `--header "Authorization: Bearer …"`; may be
-    /// repeated
-    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = parse_header)]
-    headers: Vec<(HeaderName, HeaderValue)>,
+    /// Send this header to the server at URL; may be repeated. `$NAME` and `${NAME}` are the values of environment variables,
+    /// so that no secret stands in the command line: `--header 'Authorization: Bearer $TOKEN'`
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = HeaderTemplate::parse)]
+    headers: Vec<HeaderTemplate>,
 
     /// Also trust the certificates in this PEM file, beside those of the system (or of
     /// `SSL_CERT_FILE`)
@@ -34,17 +34,6 @@ pub(crate) struct LiveOptions {
     /// first
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-}
-
-fn parse_header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let (name, value) = text.split_once(':').ok_or("expected `NAME: VALUE`, found no colon")?;
-    let name = name.trim().parse().map_err(|_| format!("`{name}` is not a valid header name"))?;
-    let mut value: HeaderValue = value
-        .trim()
-        .parse()
-        .map_err(|_| format!("the value of header `{name}` has invalid characters"))?;
-    value.set_sensitive(true);
-    Ok((name, value))
 }
 
 /// Returns `path` as text if it is a URL.
@@ -65,12 +54,8 @@ impl LiveOptions {
         calls: &Calls,
     ) -> anyhow::Result<Document<'static>> {
         let client = Client::new(self.ca_file.as_deref())?;
-        let tools = live::http_tools(
-            client,
-            url,
-            self.headers.iter().cloned().collect(),
-            self.timed(calls),
-        )?;
+        let headers = self.headers.iter().map(HeaderTemplate::fill).collect::<Result<_, _>>()?;
+        let tools = live::http_tools(client, url, headers, self.timed(calls))?;
         let document = self.run(url, calls.calls.len(), async {
             let mut signals = Signals::register(true)?;
             let tools = tokio::select! {

@@ -9,6 +9,7 @@ mod doctor;
 mod excerpt;
 mod exit;
 mod format;
+mod header;
 mod input;
 mod launcher;
 mod layout;
@@ -22,6 +23,7 @@ mod progress;
 mod replace;
 mod report;
 mod reshape;
+mod server_name;
 mod shape;
 mod terminal;
 mod verbs;
@@ -29,11 +31,9 @@ mod watchdog;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    exit::exit_code(verbs::Toolbond::parse().run())
+    exit::exit_code(verbs::Toolbond::from_command_line().run())
 }

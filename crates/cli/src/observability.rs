@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolbond_contract::Severity;
 use toolbond_guard::{Event, Listener, LogExport, Telemetry};
 
-use crate::log::{Log, LogFormat};
+use crate::log::{Log, LogOptions};
 
 /// The log of a guard, and what it exports.
 pub(crate) struct Observability {
@@ -16,12 +16,14 @@ pub(crate) struct Observability {
 
 impl Observability {
     /// Opens the log, and exports as the variables of OpenTelemetry say.
-    pub(crate) fn open(format: LogFormat) -> Self {
-        let log = Log::open(format);
+    ///
+    /// Fails if the file of the log cannot be opened.
+    pub(crate) fn open(options: &LogOptions) -> anyhow::Result<Self> {
+        let log = Log::open(options)?;
         let own = log.clone();
         let report = move |text| own.on_event(Event::notice(Severity::Warning, text));
         let telemetry = Telemetry::from_env("toolbond", Arc::new(report));
-        Self { log, telemetry }
+        Ok(Self { log, telemetry })
     }
 
     /// What listens to the events of `server`, or of several.

@@ -183,7 +183,9 @@ pub fn of_list(mut headers: HeaderMap) -> Option<HeaderMap> {
     if headers.contains_key("dpop") || headers.contains_key("signature") {
         return None;
     }
-    remove_headers(&mut headers, |name| OF_CALL.contains(&name) || name.starts_with("mcp-param-"));
+    remove_headers(&mut headers, |name| {
+        OF_CALL.contains(&name.as_str()) || name.as_str().starts_with("mcp-param-")
+    });
     Some(headers)
 }
 
@@ -216,8 +218,10 @@ fn of_client(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderVal
 pub fn forwarded(headers: &HeaderMap) -> HeaderMap {
     let starts = ["accept", "content-", "mcp-"];
     let names = ["expect", "host", "last-event-id"];
-    let is_replaced =
-        |name: &str| names.contains(&name) || starts.iter().any(|start| name.starts_with(start));
+    let is_replaced = |name: &HeaderName| {
+        let name = name.as_str();
+        names.contains(&name) || starts.iter().any(|start| name.starts_with(start))
+    };
     let mut headers = headers.clone();
     remove_hop_by_hop(&mut headers);
     remove_headers(&mut headers, is_replaced);

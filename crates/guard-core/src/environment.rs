@@ -11,7 +11,7 @@ use std::time::Instant;
 use serde_json::Value;
 use toolbond_contract::{Action, Finding, Revision, judge::CallCheck};
 
-use crate::event::Event;
+use crate::event::{CallSource, Event};
 use crate::learned::Learned;
 
 /// What the core needs from outside.
@@ -61,7 +61,9 @@ pub enum Record<'a> {
     /// A listed tool.
     Tool { name: &'a str, findings: &'a [Finding], status: ToolStatus },
     /// A call; `None` for a tool that is not listed.
-    Call { tool: Option<&'a str>, revision: &'a Revision },
+    Call { tool: Option<&'a str>, revision: &'a Revision, source: &'a CallSource },
+    /// A call that is answered with an error, of the guard or of the server.
+    Failed { tool: &'a str, source: &'a CallSource, message: &'a str },
     /// A tool whose server breaks its output schema, and what is known of that.
     BrokenOutput { tool: &'a str, learned: &'a Learned },
     /// A check of arguments or a result, as part of a span.
@@ -81,6 +83,8 @@ pub enum ToolStatus {
     Changed,
     /// Clients do not get it.
     Dropped,
+    /// Clients do not get it, because the settings hide it.
+    Hidden,
 }
 
 impl ToolStatus {

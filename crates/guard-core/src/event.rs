@@ -6,14 +6,23 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolbond_contract::{Action, Finding, Severity};
 
+use crate::message::Id;
+
 /// Something that a guard reports.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// A finding about a tool, its arguments or its result.
     Finding(Finding),
-    /// Several findings about the arguments or the result of one call.
-    Call(Vec<Finding>),
+    /// Findings about the arguments or the result of one call.
+    Call {
+        /// The findings.
+        findings: Vec<Finding>,
+        /// The call.
+        source: CallSource,
+    },
+    /// What happens to a message or a list, in one line, for those who asked for details.
+    Detail(String),
     /// A notice about a connection, a message or a list as a whole.
     Notice {
         /// How severe it is.
@@ -30,6 +39,44 @@ pub enum Event {
         /// The event.
         event: Box<Event>,
     },
+}
+
+/// The call that something is about, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallSource {
+    /// The id of its request.
+    pub id: Option<Id>,
+    /// What its client calls itself.
+    pub client: Option<Arc<str>>,
+}
+
+/// The most characters of the name of a client, and of an id, that are shown.
+const MAX_SHOWN: usize = 64;
+
+impl CallSource {
+    /// The id of its request as JSON.
+    #[must_use]
+    pub fn shown_id(&self) -> Option<String> {
+        Some(self.id.as_ref()?.to_string().chars().take(MAX_SHOWN).collect())
+    }
+
+    /// What its client calls itself.
+    #[must_use]
+    pub fn shown_client(&self) -> Option<String> {
+        Some(self.client.as_ref()?.chars().take(MAX_SHOWN).collect())
+    }
+}
+
+/// In parentheses, after a message; nothing where nothing is known.
+impl fmt::Display for CallSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.shown_id(), self.shown_client()) {
+            (Some(id), Some(client)) => write!(f, " (request {id} of {client})"),
+            (Some(id), None) => write!(f, " (request {id})"),
+            (None, Some(client)) => write!(f, " (a request of {client})"),
+            (None, None) => Ok(()),
+        }
+    }
 }
 
 impl Event {
@@ -58,16 +105,38 @@ impl Event {
         self
     }
 
+    /// How severe it is; `None` for details.
+    #[must_use]
+    pub fn severity(&self) -> Option<Severity> {
+        match self {
+            Self::Finding(finding) => Some(finding.severity),
+            Self::Call { findings, .. } => findings.iter().map(|finding| finding.severity).max(),
+            Self::Notice { severity, .. } => Some(*severity),
+            Self::Detail(_) => None,
+            Self::From { event, .. } => event.severity(),
+        }
+    }
+
     /// The event as one JSON object.
     #[must_use]
     pub fn to_json(&self) -> Value {
         match self {
             Self::Finding(finding) => json!(finding),
-            Self::Call(findings) => {
+            Self::Call { findings, source } => {
                 let mut value = json!(findings.first());
-                value["others"] = json!(findings.get(1..));
+                if findings.len() > 1 {
+                    value["others"] = json!(findings.get(1..));
+                }
+                for (name, known) in
+                    [("request", source.shown_id()), ("client", source.shown_client())]
+                {
+                    if let Some(known) = known {
+                        value[name] = known.into();
+                    }
+                }
                 value
             }
+            Self::Detail(message) => json!({ "severity": "debug", "message": message }),
             Self::Notice { severity, message, .. } => {
                 json!({ "severity": severity, "message": message })
             }
@@ -85,7 +154,7 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Finding(finding) => finding.fmt(f),
-            Self::Call(findings) => {
+            Self::Call { findings, source } => {
                 let action = findings.first().map_or(Action::None, |finding| finding.action);
                 for (index, finding) in findings.iter().enumerate() {
                     match index {
@@ -101,10 +170,12 @@ impl fmt::Display for Event {
                     }
                 }
                 match action {
-                    Action::None => Ok(()),
-                    action => write!(f, "; {action}"),
+                    Action::None => {}
+                    action => write!(f, "; {action}")?,
                 }
+                source.fmt(f)
             }
+            Self::Detail(message) => write!(f, "debug: {message}"),
             Self::Notice { severity, message, .. } => write!(f, "{severity}: {message}"),
             Self::From { server, event } => write!(f, "{server}: {event}"),
         }
@@ -117,6 +188,11 @@ impl fmt::Display for Event {
 pub trait Listener: Send + Sync {
     /// Receives one event.
     fn on_event(&self, event: Event);
+
+    /// Whether it wants [`Event::Detail`]s.
+    fn wants_details(&self) -> bool {
+        false
+    }
 }
 
 impl<F: Fn(Event) + Send + Sync> Listener for F {

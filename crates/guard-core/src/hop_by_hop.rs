@@ -19,14 +19,12 @@ pub fn remove_hop_by_hop(headers: &mut HeaderMap) {
     let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let named = values.flat_map(|value| value.split(','));
     let named: Vec<HeaderName> = named.filter_map(|name| name.trim().parse().ok()).collect();
-    for name in HOP_BY_HOP.iter().chain(&named) {
-        headers.remove(name);
-    }
+    remove_headers(headers, |name| HOP_BY_HOP.contains(name) || named.contains(name));
 }
 
 /// Removes the headers whose names are such.
-pub fn remove_headers(headers: &mut HeaderMap, is_such: impl Fn(&str) -> bool) {
-    let names: Vec<_> = headers.keys().filter(|name| is_such(name.as_str())).cloned().collect();
+pub fn remove_headers(headers: &mut HeaderMap, is_such: impl Fn(&HeaderName) -> bool) {
+    let names: Vec<_> = headers.keys().filter(|name| is_such(name)).cloned().collect();
     for name in names {
         headers.remove(name);
     }

@@ -8,7 +8,7 @@ use quick_cache::unsync::Cache;
 use toolbond_contract::{Finding, JudgeOptions, Policy, Revision};
 
 use crate::environment::{CallSpan, Documents, Environment};
-use crate::event::Event;
+use crate::event::{CallSource, Event};
 use crate::known_eras::KnownEras;
 use crate::learned::LearnedTools;
 use crate::lock::lock;
@@ -142,6 +142,7 @@ impl Server {
     pub fn report_call(
         &self,
         mut findings: Vec<Finding>,
+        source: &CallSource,
         settings: &Settings,
         span: Option<&CallSpan>,
     ) {
@@ -154,11 +155,7 @@ impl Server {
             }
         }
         let mut report = || {
-            let mut findings = findings.clone();
-            self.report(match findings.len() {
-                1 => Event::Finding(findings.remove(0)),
-                _ => Event::Call(findings),
-            });
+            self.report(Event::Call { findings: findings.clone(), source: source.clone() });
         };
         match span {
             Some(span) => span.report(&findings, &mut report),

@@ -1,6 +1,6 @@
 //! A server for unit tests.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::environment::{Environment, Record};
@@ -9,8 +9,11 @@ use crate::server::Server;
 use crate::settings::Settings;
 use crate::tool_cache::Shelf;
 
-/// An environment in which nobody listens.
-struct Quiet(Instant);
+/// An environment that keeps what is reported.
+struct Quiet(Instant, Said);
+
+/// What was reported.
+pub(crate) type Said = Arc<Mutex<Vec<String>>>;
 
 impl Environment for Quiet {
     fn now(&self) -> Instant {
@@ -22,7 +25,9 @@ impl Environment for Quiet {
         Some(u128::from(RandomState::new().hash_one(0)))
     }
 
-    fn report(&self, _: Event) {}
+    fn report(&self, event: Event) {
+        self.1.lock().unwrap().push(event.to_string());
+    }
 
     fn record(&self, _: &Record<'_>) {}
 }
@@ -40,5 +45,13 @@ pub(crate) fn server(settings: Settings) -> Server {
 
 /// A server whose compiled tools may take so many bytes.
 pub(crate) fn server_within(settings: Settings, bytes: usize) -> Server {
-    Server::new(settings, None, Arc::new(Shelf::new(bytes)), Arc::new(Quiet(now())))
+    let quiet = Quiet(now(), Said::default());
+    Server::new(settings, None, Arc::new(Shelf::new(bytes)), Arc::new(quiet))
+}
+
+/// A server, and what it reports.
+pub(crate) fn listened(settings: Settings) -> (Server, Said) {
+    let said = Said::default();
+    let quiet = Quiet(now(), Arc::clone(&said));
+    (Server::new(settings, None, Arc::new(Shelf::new(1 << 20)), Arc::new(quiet)), said)
 }

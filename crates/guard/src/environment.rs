@@ -43,6 +43,11 @@ impl Environment for Surroundings {
 
     fn record(&self, record: &Record<'_>) {
         self.status.record(record);
+        if self.listener.wants_details()
+            && let Some(text) = detail(record)
+        {
+            self.listener.on_event(Event::Detail(text));
+        }
         if let (Some(telemetry), Record::Check { tool, check, span }) = (&self.telemetry, record) {
             telemetry.count_check(Some(&self.name), tool, check);
             if let Some(span) = span {
@@ -88,6 +93,30 @@ impl Environment for Surroundings {
             )
         });
     }
+}
+
+/// What a record says to those who want details.
+fn detail(record: &Record<'_>) -> Option<String> {
+    Some(match record {
+        Record::Handshake { server, revision } => {
+            let name = server.as_deref().unwrap_or("unnamed");
+            let revision = revision.map_or_else(String::new, |it| format!(", revision {it}"));
+            format!("server: connected to {name}{revision}")
+        }
+        Record::Call { tool, source, .. } => match tool {
+            Some(tool) => format!("client: called `{tool}`{source}"),
+            None => format!("client: called a tool that is not listed{source}"),
+        },
+        Record::Check { tool, check, .. } => {
+            let micros = check.time.as_micros();
+            let outcome = format!("{:?}", check.outcome).to_lowercase();
+            format!("{} of `{tool}`: {outcome}, {micros} µs", check.side)
+        }
+        Record::Failed { tool, source, message } => {
+            format!("call of `{tool}` failed: {message}{source}")
+        }
+        Record::Tool { .. } | Record::BrokenOutput { .. } => return None,
+    })
 }
 
 /// A span that is exported.

@@ -194,7 +194,8 @@ impl Fleet {
             let old = before.get(name);
             let guarded = old.map_or_else(
                 || {
-                    let listener = named(name, &self.listener);
+                    let (server, listener) = (name.as_str().into(), Arc::clone(&self.listener));
+                    let listener = Arc::new(Named { server, listener });
                     let server = GuardedServer::new(name, config.settings(name), listener)
                         .with_memory(&self.memory);
                     let server = server.with_fetch(config.fetch_policy());
@@ -299,11 +300,20 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
 }
 
 /// A listener that adds the name of the server to each event.
-fn named(name: &str, listener: &Arc<dyn Listener>) -> Arc<dyn Listener> {
-    let (server, listener) = (Arc::<str>::from(name), Arc::clone(listener));
-    Arc::new(move |event| {
-        listener.on_event(Event::From { server: Arc::clone(&server), event: Box::new(event) });
-    })
+struct Named {
+    server: Arc<str>,
+    listener: Arc<dyn Listener>,
+}
+
+impl Listener for Named {
+    fn on_event(&self, event: Event) {
+        let server = Arc::clone(&self.server);
+        self.listener.on_event(Event::From { server, event: Box::new(event) });
+    }
+
+    fn wants_details(&self) -> bool {
+        self.listener.wants_details()
+    }
 }
 
 fn launch(server: &ServerConfig, watchdog: fn(u32) -> Option<Watchdog>) -> (Launch, ProcessLimits) {

@@ -13,6 +13,7 @@
 //! - [`live`] asks a running server for its tools.
 
 mod back;
+mod clock;
 pub mod config;
 mod environment;
 mod fleet;
@@ -41,6 +42,7 @@ mod url;
 pub use back::child::watch;
 pub use back::child::{Child, Launch, StartError, Watchdog};
 pub use back::http::{Client, TrustError, UpstreamError};
+pub use clock::utc;
 pub use fleet::{Fleet, FleetError};
 pub use front::http::Hosts;
 pub use front::process::{ProcessLimits, Processes};

@@ -24,7 +24,7 @@ impl LogExport {
     fn export(&self, server: Option<&str>, event: &Event) {
         match event {
             Event::Finding(finding) => self.telemetry.log(server, Record::Finding(finding)),
-            Event::Call(findings) => {
+            Event::Call { findings, .. } => {
                 for finding in findings {
                     self.telemetry.log(server, Record::Finding(finding));
                 }
@@ -43,5 +43,9 @@ impl Listener for LogExport {
     fn on_event(&self, event: Event) {
         self.export(self.server.as_deref(), &event);
         self.next.on_event(event);
+    }
+
+    fn wants_details(&self) -> bool {
+        self.next.wants_details()
     }
 }

@@ -16,6 +16,9 @@ use crate::http::respond::{Body, plain};
 use crate::server::GuardedServer;
 use toolbond_guard_core::event::Event;
 
+/// The most servers that are named to whoever asks at a wrong path.
+const MAX_PATHS: usize = 100;
+
 /// Answers clients at one address with the servers of its [`Routes`], which may change.
 #[derive(Debug)]
 pub struct Router(ArcSwap<Routes>);
@@ -100,6 +103,23 @@ impl Routes {
         }
     }
 
+    /// Where the servers are, for whoever asks at another path.
+    fn paths(&self) -> String {
+        let mut text = "no server at this path; there is one at\n".to_owned();
+        match &self.backends {
+            Backends::One(_) => text.push_str("/mcp\n"),
+            Backends::Named(backends) => {
+                for name in backends.keys().take(MAX_PATHS) {
+                    text.extend(["/", name, "/mcp\n"]);
+                }
+                if let more @ 1.. = backends.len().saturating_sub(MAX_PATHS) {
+                    text.extend(["and ", &more.to_string(), " more\n"]);
+                }
+            }
+        }
+        text
+    }
+
     fn find(&self, path: &str) -> Option<Backend> {
         match &self.backends {
             Backends::One(Backend::Processes(_)) if path != "/mcp" => None,
@@ -165,7 +185,7 @@ impl Router {
                 return plain(StatusCode::FORBIDDEN, "host or origin not allowed\n");
             }
             let Some(backend) = routes.find(uri.path()) else {
-                return plain(StatusCode::NOT_FOUND, "no such server\n");
+                return plain(StatusCode::NOT_FOUND, routes.paths());
             };
             if let (Backends::Named(_), Backend::Proxy(proxy)) = (&routes.backends, &backend) {
                 let path = ClientPath(request.uri().path().to_owned());

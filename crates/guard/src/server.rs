@@ -92,7 +92,8 @@ impl GuardedServer {
     }
 
     /// What its operator calls it.
-    pub(crate) fn name(&self) -> &str {
+    #[must_use]
+    pub fn name(&self) -> &str {
         &self.name
     }
 

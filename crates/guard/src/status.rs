@@ -1,14 +1,15 @@
 //! What a guard has seen of a server: counts, verdicts and costs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
-use toolbond_contract::{Finding, Outcome, Revision, Side, judge::CallCheck};
+use toolbond_contract::{Action, Finding, Outcome, Revision, Severity, Side, judge::CallCheck};
 use toolbond_guard_core::environment::{Record, ToolStatus};
 
-use toolbond_guard_core::event::Event;
+use crate::clock::utc;
+use toolbond_guard_core::event::{CallSource, Event};
 use toolbond_guard_core::lock::lock;
 
 /// The most tools that are counted one by one; the rest is counted together.
@@ -25,6 +26,12 @@ const MAX_FINDINGS: usize = 8;
 
 /// The slowest validations that are kept.
 const SLOWEST: usize = 10;
+
+/// The newest calls that failed, and the newest notices, that are kept.
+const RECENT: usize = 50;
+
+/// The most characters of what is kept of each.
+const MAX_MESSAGE: usize = 500;
 
 /// The revisions that are kept.
 const MAX_REVISIONS: usize = 8;
@@ -46,6 +53,38 @@ pub(crate) struct Snapshot {
     pub(crate) slowest: Vec<Slow>,
     /// Notices about connections, messages and lists as a whole.
     pub(crate) notices: u64,
+    /// Why the server is not connected, or what was wrong with it last, since its last handshake.
+    pub(crate) trouble: Option<String>,
+    /// The newest calls that were refused, that failed, or whose result was withheld; newest first.
+    pub(crate) failed_calls: VecDeque<FailedCall>,
+    /// The newest notices, newest first.
+    pub(crate) last_notices: VecDeque<Notice>,
+}
+
+/// A call that was refused or failed, or whose result was withheld or wrong.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct FailedCall {
+    #[serde(serialize_with = "as_utc")]
+    pub(crate) time: SystemTime,
+    pub(crate) tool: String,
+    /// What the client calls itself.
+    pub(crate) client: Option<String>,
+    /// The id of its request, as JSON.
+    pub(crate) request: Option<String>,
+    pub(crate) message: String,
+}
+
+/// A notice about a connection, a message or a list.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Notice {
+    #[serde(serialize_with = "as_utc")]
+    pub(crate) time: SystemTime,
+    pub(crate) severity: Severity,
+    pub(crate) message: String,
+}
+
+fn as_utc<S: serde::Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&utc(*time))
 }
 
 /// One tool.
@@ -114,6 +153,14 @@ fn microseconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<
     serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
 }
 
+impl Tool {
+    /// Whether clients get something else than the server lists, or nothing.
+    pub(crate) fn is_changed(&self) -> bool {
+        !matches!(self.verdict, ToolStatus::Unknown | ToolStatus::Kept)
+            || self.output_schema != OutputSchema::Kept
+    }
+}
+
 impl Status {
     /// A copy of the counts at this moment.
     pub(crate) fn snapshot(&self) -> Snapshot {
@@ -137,7 +184,12 @@ impl Status {
                 };
                 lock(&self.0).tool_mut(tool).output_schema = output;
             }
-            Record::Call { tool, revision } => self.record_call(tool.unwrap_or(OTHER), revision),
+            Record::Call { tool, revision, .. } => {
+                self.record_call(tool.unwrap_or(OTHER), revision);
+            }
+            Record::Failed { tool, source, message } => {
+                self.record_failure(tool, source, message);
+            }
             Record::Check { tool, check, .. } => self.record_check(tool, check),
         }
     }
@@ -145,6 +197,7 @@ impl Status {
     /// Records what the server says about itself.
     fn record_handshake(&self, server: Option<&str>, revision: Option<&Revision>) {
         let mut all = lock(&self.0);
+        all.trouble = None;
         if let Some(server) = server {
             all.server = Some(server.chars().take(MAX_NAME).collect());
         }
@@ -188,11 +241,66 @@ impl Status {
         all.add_slow(tool, check);
     }
 
+    /// Records a call that was refused or failed, for this reason.
+    fn record_failure(&self, tool: &str, source: &CallSource, message: &str) {
+        let failed = FailedCall {
+            time: SystemTime::now(),
+            tool: shortened(tool),
+            client: source.shown_client(),
+            request: source.shown_id(),
+            message: shortened(message),
+        };
+        add_newest(&mut lock(&self.0).failed_calls, failed);
+    }
+
+    /// Records a notice, or findings about a call that were not repaired.
     pub(crate) fn record_event(&self, event: &Event) {
-        if matches!(event, Event::Notice { .. }) {
-            lock(&self.0).notices += 1;
+        match event {
+            Event::Notice { severity, message, .. } => {
+                let mut all = lock(&self.0);
+                all.notices += 1;
+                let is_trouble = *severity > Severity::Info;
+                if let Some(trouble) = message.strip_prefix("server: ").filter(|_| is_trouble) {
+                    all.trouble = Some(shortened(trouble));
+                }
+                let (time, message) = (SystemTime::now(), shortened(message));
+                add_newest(&mut all.last_notices, Notice { time, severity: *severity, message });
+            }
+            Event::Call { findings, source } => {
+                let is_kept = |finding: &&Finding| {
+                    finding.severity > Severity::Info && finding.action != Action::Repaired
+                };
+                let kept: Vec<_> = findings.iter().filter(is_kept).collect();
+                let Some(first) = kept.first() else { return };
+                let tool = first.tool.as_deref().unwrap_or(OTHER);
+                self.record_failure(tool, source, &describe(&kept));
+            }
+            _ => {}
         }
     }
+}
+
+/// What is wrong with a call, in one line.
+fn describe(findings: &[&Finding]) -> String {
+    let one = |finding: &&Finding| {
+        let side = finding.side.map_or_else(String::new, |side| format!("{side} "));
+        format!("{side}{}: {}", finding.pointer, finding.message)
+    };
+    let all = findings.iter().map(one).collect::<Vec<_>>().join("; ");
+    match findings.first().map_or(Action::None, |finding| finding.action) {
+        Action::None => all,
+        action => format!("{action}: {all}"),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(MAX_MESSAGE).collect()
+}
+
+/// Adds `item` as the newest; the oldest makes room.
+fn add_newest<T>(all: &mut VecDeque<T>, item: T) {
+    all.truncate(RECENT - 1);
+    all.push_front(item);
 }
 
 impl Snapshot {
@@ -231,7 +339,9 @@ mod tests {
     use toolbond_guard_core::environment::{Record, ToolStatus};
     use toolbond_guard_core::learned::Learned;
 
-    use super::{MAX_TOOLS, OTHER, OutputSchema, SLOWEST, Status};
+    use super::{
+        CallSource, Event, MAX_MESSAGE, MAX_TOOLS, OTHER, OutputSchema, RECENT, SLOWEST, Status,
+    };
 
     #[test]
     fn a_tool_whose_server_repaired_its_schema_no_longer_breaks_it() {
@@ -255,7 +365,17 @@ mod tests {
             status.record_check(&tool, &check);
         }
         status.record_call(&"x".repeat(10_000), &Revision::V2025_11_25);
+        for n in 0..3 * RECENT {
+            status.record_failure("tool", &CallSource::default(), &"x".repeat(10_000));
+            status.record_event(&Event::warning(format!("server: {n}")));
+        }
         let snapshot = status.snapshot();
+        assert_eq!(snapshot.failed_calls.len(), RECENT);
+        assert!(snapshot.failed_calls.iter().all(|it| it.message.len() == MAX_MESSAGE));
+        assert_eq!(snapshot.last_notices.len(), RECENT);
+        let last = format!("{}", 3 * RECENT - 1);
+        assert_eq!(snapshot.trouble.as_ref(), Some(&last));
+        assert_eq!(snapshot.last_notices[0].message, format!("server: {last}"));
         assert_eq!(snapshot.tools.len(), MAX_TOOLS + 1);
         assert_eq!(snapshot.tools[OTHER].calls, MAX_TOOLS as u64 + 1);
         assert!(snapshot.revisions.len() <= super::MAX_REVISIONS);

@@ -36,6 +36,51 @@ pub(crate) fn with_queries(
     Ok(Uri::from_parts(target)?)
 }
 
+/// What `place` means that the server at `upstream` names in a response to a request to `base`: a path and a query. `None` if
+/// that is not at the server.
+pub(crate) fn place_at(upstream: &Uri, base: &Uri, place: &str) -> Option<Uri> {
+    if !is_relative(place) {
+        let uri = absolute(upstream, place).filter(|uri| is_same_server(upstream, uri))?;
+        return uri.path_and_query()?.as_str().parse().ok();
+    }
+    let base = base.path();
+    let path = match place.chars().next()? {
+        '/' => place.to_owned(),
+        '?' => format!("{base}{place}"),
+        _ => format!("{}/{place}", &base[..base.rfind('/')?]),
+    };
+    path.parse().ok()
+}
+
+/// The URL `location` that the server at `upstream` names, if it names a host.
+pub(crate) fn absolute(upstream: &Uri, location: &str) -> Option<Uri> {
+    // `//host/path` is of the same scheme.
+    let scheme = upstream.scheme_str().unwrap_or("http");
+    let absolute = location.strip_prefix("//").map(|rest| format!("{scheme}://{rest}"));
+    let uri = absolute.as_deref().unwrap_or(location).parse::<Uri>().ok();
+    uri.filter(|uri| uri.host().is_some())
+}
+
+/// Whether `uri` is of the same scheme, host and port as `upstream`.
+pub(crate) fn is_same_server(upstream: &Uri, uri: &Uri) -> bool {
+    let origin = |uri: &Uri| {
+        let port = match (uri.port_u16(), uri.scheme_str()) {
+            (None, Some("http")) => Some(80),
+            (None, Some("https")) => Some(443),
+            (port, _) => port,
+        };
+        (uri.scheme_str().map(str::to_owned), uri.host().map(str::to_ascii_lowercase), port)
+    };
+    origin(uri) == origin(upstream)
+}
+
+/// Whether a redirect stays on the same host, however browsers and libraries read it.
+pub(crate) fn is_relative(location: &str) -> bool {
+    let location = location.replace('\\', "/");
+    let first = location.split(['/', '?', '#']).next().unwrap_or_default();
+    !location.starts_with("//") && !first.contains(':')
+}
+
 /// Leaves out of the headers of a response what the query of the server's URL says, which is not for clients, however it
 /// is written.
 pub(crate) fn hide_query(upstream: &Uri, headers: &mut HeaderMap) {

@@ -88,6 +88,13 @@ impl Talk {
         Self::with(command)
     }
 
+    /// Starts `toolbond guard --upstream URL OPTIONS` for the server at `url`.
+    pub fn upstream(url: &str, options: &[&str]) -> Self {
+        let mut command = toolbond(&["guard", "--upstream", url]);
+        command.args(options);
+        Self::with(command)
+    }
+
     /// Starts a command that talks on standard input and output.
     pub fn with(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -100,10 +100,16 @@ pub async fn shutdown_signal() {
 }
 
 /// Like [`shutdown_signal`], and ends the process at once on the next signal. SIGHUP also counts, unless the program
-/// `reloads` its configuration on it.
-pub async fn shutdown_signal_then_exit(reloads: bool) {
+/// `reloads` its configuration on it. Calls `tell` on the first one.
+pub async fn shutdown_signal_then_exit(reloads: bool, tell: impl FnOnce(Signal)) {
     let Ok(mut signals) = Signals::register(true) else { return pending().await };
-    while signals.next().await == Signal::HangUp && reloads {}
+    let caught = loop {
+        match signals.next().await {
+            Signal::HangUp if reloads => {}
+            caught => break caught,
+        }
+    };
+    tell(caught);
     tokio::spawn(async move {
         let signal = signals.next().await;
         #[expect(clippy::exit, reason = "the second signal asks for it")]

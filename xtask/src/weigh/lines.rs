@@ -106,7 +106,7 @@ fn folder_of(name: &str) -> Option<String> {
             Some(format!("crates/{name}/tests"))
         }
         ["crates", name, ..] => Some(format!("crates/{name}")),
-        [folder @ ("docs" | "examples" | "fuzz" | "peers" | "xtask"), ..] => {
+        [folder @ ("docs" | "examples" | "fuzz" | "packages" | "peers" | "xtask"), ..] => {
             Some(folder.to_owned())
         }
         [_] if extension == Some("md") => Some("docs".to_owned()),

@@ -14,7 +14,7 @@ use toolbond_listen::shutdown_signal_then_exit;
 use super::guard::{bind, runtime, serve_status};
 use crate::address::parse_address;
 use crate::exit::Exit;
-use crate::log::LogFormat;
+use crate::log::LogOptions;
 use crate::observability::Observability;
 use crate::watchdog::start_watchdog;
 
@@ -59,16 +59,15 @@ pub(crate) struct ExtProc {
     drain_seconds: u64,
 
     /// Limit the memory of all messages in flight and the values parsed from them (default: 512 MiB)
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = config::parse_bytes)]
     max_memory: Option<usize>,
 
     /// Limit the HTTP requests that are open at the same time (default: 16384), for tests
     #[arg(long, value_name = "NUMBER", hide = true)]
     max_requests: Option<usize>,
 
-    /// Log format
-    #[arg(long, value_enum, default_value_t, help_heading = "Observability")]
-    log: LogFormat,
+    #[command(flatten)]
+    log: LogOptions,
 
     /// Serve a status page (`/`, `/status.json`) and Prometheus metrics (`/metrics`) on this address
     #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Observability")]
@@ -83,7 +82,7 @@ impl ExtProc {
             return Ok(Exit::Clean);
         }
         toolbond_guard::compile_metaschemas();
-        let observability = Observability::open(self.log);
+        let observability = Observability::open(&self.log)?;
         let served = self.serve(config, &observability);
         observability.close();
         served
@@ -104,7 +103,7 @@ impl ExtProc {
                 let fleet = Arc::clone(&fleet);
                 async move { fleet.watch_file(self.config).await }
             });
-            let end = Box::pin(shutdown_signal_then_exit(true));
+            let end = Box::pin(shutdown_signal_then_exit(true, |_| ()));
             let drain = Duration::from_secs(self.drain_seconds);
             let mut service = Service::new(fleet);
             if let Some(max) = self.max_requests {

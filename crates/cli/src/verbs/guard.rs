@@ -14,21 +14,25 @@ use toolbond_guard::config::{self, Config, Terms};
 use toolbond_guard::{
     Backend, Deployment, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
     Processes, Proxy, ResultsFile, ResultsPlace, Router, Routes, ServerDigest, Settings,
-    StatusPage, stdio,
+    StatusPage,
+    stdio::{self, Upstream},
 };
 use toolbond_guard::{Client, Hosts};
-use toolbond_listen::shutdown_signal_then_exit;
+use toolbond_listen::{Signal, shutdown_signal_then_exit};
 
 use crate::address::parse_address;
 use crate::exit::Exit;
-use crate::log::{Log, LogFormat};
+use crate::header::HeaderTemplate;
+use crate::log::{Log, LogOptions};
 use crate::observability::Observability;
+use crate::server_name::server_name;
 use crate::watchdog::start_watchdog;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolbond guard -- npx -y @modelcontextprotocol/server-everything
+  toolbond guard npx -y @modelcontextprotocol/server-everything
   toolbond guard --tools repair --results enforce -- python my_server.py
+  toolbond guard --upstream https://tools.example/mcp --header 'Authorization: Bearer $TOKEN'
   toolbond guard --listen 127.0.0.1:8080 --upstream https://tools.example/mcp
   toolbond guard --listen 127.0.0.1:8080 -- python my_server.py
   toolbond guard --config toolbond.toml --status 127.0.0.1:9090
@@ -56,13 +60,25 @@ const LISTEN: SocketAddr =
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Guard {
-    /// The server and its arguments
-    #[arg(last = true, value_name = "COMMAND")]
+    /// The server and its arguments; all that follows its first word is of it, with `--` before that or without
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// Guard the Streamable HTTP server at this URL instead of a command
-    #[arg(long, value_name = "URL", requires = "listen", conflicts_with = "command")]
+    /// Guard the Streamable HTTP server at this URL instead of a command: for clients on HTTP with `--listen`, else for one
+    /// client on standard input and output
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
     upstream: Option<String>,
+
+    /// Send this header to the server at URL; may be repeated. `$NAME` and `${NAME}` are the values of environment variables,
+    /// so that no secret stands in the command line: `--header 'Authorization: Bearer $TOKEN'`
+    #[arg(
+        long = "header",
+        value_name = "NAME: VALUE",
+        requires = "upstream",
+        conflicts_with = "listen",
+        value_parser = HeaderTemplate::parse
+    )]
+    headers: Vec<HeaderTemplate>,
 
     /// Listen for HTTP clients on this address; they use the path of the URL
     #[arg(long, value_name = "ADDR", value_parser = parse_address)]
@@ -102,12 +118,11 @@ pub(crate) struct Guard {
     forget: bool,
 
     /// Limit the memory of all messages in flight and the values parsed from them (default: 512 MiB)
-    #[arg(long, value_name = "BYTES", help_heading = "Contract")]
+    #[arg(long, value_name = "BYTES", value_parser = config::parse_bytes, help_heading = "Contract")]
     max_memory: Option<usize>,
 
-    /// Log format
-    #[arg(long, value_enum, default_value_t, help_heading = "Observability")]
-    log: LogFormat,
+    #[command(flatten)]
+    log: LogOptions,
 
     /// Serve a status page (`/`, `/status.json`) and Prometheus metrics (`/metrics`) on this address
     #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Observability")]
@@ -146,18 +161,19 @@ impl Guard {
         if self.forget {
             return self.forget();
         }
+        self.check_command()?;
         toolbond_guard::compile_metaschemas();
         if self.command.is_empty() && self.upstream.is_none() {
             let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
             if self.config.is_none() && !path.exists() {
                 anyhow::bail!(
-                    "expected `-- COMMAND`, `--upstream URL` or `--config FILE`, and there is no {} here",
+                    "expected a COMMAND, `--upstream URL` or `--config FILE`, and there is no {} here",
                     config::FILE
                 );
             }
             return self.guard_fleet(path);
         }
-        let observability = Observability::open(self.log);
+        let observability = Observability::open(&self.log)?;
         let results = open_results(&self.results_place(None), &observability);
         let remember = |server: &GuardedServer, digest| {
             if let Some(results) = &results {
@@ -168,6 +184,7 @@ impl Guard {
             (Some(url), Some(listen)) => {
                 self.guard_upstream(url, listen, &observability, &remember)
             }
+            (Some(url), None) => self.guard_upstream_on_stdio(url, &observability, &remember),
             (_, Some(listen)) => self.guard_command(listen, &observability, &remember),
             _ => self.guard_stdio(&observability, &remember),
         };
@@ -176,6 +193,25 @@ impl Guard {
         }
         observability.close();
         served
+    }
+
+    /// Refuses commands that are something else, and says what to write.
+    fn check_command(&self) -> anyhow::Result<()> {
+        let [word] = &self.command[..] else { return Ok(()) };
+        let word = word.to_string_lossy();
+        if Path::new(&*word).is_file() {
+            let extension = Path::new(&*word).extension().and_then(|it| it.to_str());
+            if matches!(extension, Some("toml" | "json")) {
+                anyhow::bail!("{word} is no command; to guard the servers in it: --config {word}");
+            }
+        } else if word.starts_with("http://") || word.starts_with("https://") {
+            anyhow::bail!("{word} is a URL: write `--upstream {word}`");
+        } else if word.split_whitespace().count() > 1 {
+            anyhow::bail!(
+                "`{word}` is one word with spaces: write `toolbond guard {word}`, without quotes around all of it"
+            );
+        }
+        Ok(())
     }
 
     /// Where it is remembered what was learned, if not `configured` otherwise.
@@ -266,6 +302,7 @@ impl Guard {
             let servers = vec![Arc::clone(&guarded)];
             let page = StatusPage::new(servers, self.hosts(), Arc::clone(&memory));
             serve_status(self.status, Arc::new(page), &observability.log)?;
+            observability.log.greet(on_stdio(guarded.name()));
             let client = stdio::standard();
             anyhow::Ok(stdio::serve(launch, client, guarded, memory).await?)
         });
@@ -283,14 +320,39 @@ impl Guard {
         remember: Remember<'_>,
     ) -> anyhow::Result<Exit> {
         let client = Client::new(self.ca_file.as_deref())?;
-        // The query may hold a key.
-        let shown = url.split('?').next().unwrap_or_default();
+        let shown = without_query(url);
         let memory = self.memory();
         let server = self.server(shown, &memory, observability)?;
         remember(&server, ServerDigest::of_url(url));
         let proxy = Proxy::new(url, client, server, Arc::clone(&memory))?;
         let what = format!("{} for {shown}", proxy.path());
         self.serve_one(Backend::Proxy(Arc::new(proxy)), memory, listen, &what, &observability.log)
+    }
+
+    /// Guards a server on HTTP for a client on standard input and output.
+    fn guard_upstream_on_stdio(
+        &self,
+        url: &str,
+        observability: &Observability,
+        remember: Remember<'_>,
+    ) -> anyhow::Result<Exit> {
+        let client = Client::new(self.ca_file.as_deref())?;
+        let headers = self.headers.iter().map(HeaderTemplate::fill).collect::<Result<_, _>>()?;
+        let memory = self.memory();
+        let server = self.server(without_query(url), &memory, observability)?;
+        remember(&server, ServerDigest::of_url(url));
+        let upstream =
+            Upstream::new(url, headers, client, Arc::clone(&server), Arc::clone(&memory))?;
+        let runtime = runtime()?;
+        let ended = runtime.block_on(async {
+            observability.log.greet(on_stdio(server.name()));
+            let page = StatusPage::new(vec![server], self.hosts(), memory);
+            serve_status(self.status, Arc::new(page), &observability.log)?;
+            anyhow::Ok(upstream.serve(stdio::standard()).await?)
+        });
+        // The thread that reads standard input only ends with the input.
+        runtime.shutdown_background();
+        ended.map(|()| Exit::Clean)
     }
 
     /// How to start the server.
@@ -337,7 +399,9 @@ impl Guard {
             let (listener, address) = bind(listen)?;
             log.info(None, format!("listening on http://{address}{what}"));
             let router = Router::new(Routes::one(backend, self.hosts()));
-            Arc::new(router).serve(listener, Box::pin(shutdown_signal_then_exit(false))).await;
+            Arc::new(router)
+                .serve(listener, Box::pin(shutdown_signal_then_exit(false, say_ending(log))))
+                .await;
             Ok(Exit::Clean)
         })
     }
@@ -356,7 +420,7 @@ impl Guard {
             writeln!(anstream::stdout().lock(), "{}", config.summary(path))?;
             return Ok(Exit::Clean);
         }
-        let observability = Observability::open(self.log);
+        let observability = Observability::open(&self.log)?;
         let served = self.serve_fleet(config, path, &observability);
         observability.close();
         served
@@ -385,11 +449,11 @@ impl Guard {
                 log.info(Some(name), text);
             }
             let router = Arc::clone(fleet.router());
-            let path = path.to_owned();
+            let (path, tell) = (path.to_owned(), say_ending(log));
             let end = Box::pin(async move {
                 tokio::select! {
                     () = fleet.watch_file(path) => {}
-                    () = shutdown_signal_then_exit(true) => {}
+                    () = shutdown_signal_then_exit(true, tell) => {}
                 }
             });
             router.serve(listener, end).await;
@@ -436,72 +500,23 @@ pub(super) fn serve_status(
     Ok(())
 }
 
-/// Programs that run others.
-const RUNNERS: [&str; 16] = [
-    "npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "npm", "pnpm", "yarn", "uv", "python",
-    "python3", "env", "sh", "bash",
-];
-
-/// What a server that `command` starts is called in logs: the package or script rather than the program
-/// that runs it.
-fn server_name(command: &[OsString]) -> String {
-    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    let file = |word: &str| {
-        let parts: Vec<&str> = word.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
-        // An entry point says less than the folder that it stands in.
-        let generic = |part: &&str| {
-            let stem = part.split('.').next().unwrap_or_default();
-            matches!(stem, "index" | "main" | "__main__" | "cli" | "dist" | "build" | "src" | "bin")
-        };
-        parts
-            .iter()
-            .rev()
-            .find(|part| !generic(part))
-            .or(parts.last())
-            .map_or(word, |part| part)
-            .to_owned()
-    };
-    let Some((program, rest)) = words.split_first() else { return String::new() };
-    let program = file(program);
-    if !RUNNERS.contains(&program.as_str()) {
-        return program;
-    }
-    let is_name = |word: &&str| {
-        let is_verb = matches!(*word, "run" | "exec" | "dlx" | "x" | "tool" | "create");
-        !word.starts_with('-') && !word.contains('=') && !is_verb
-    };
-    let name = rest.iter().map(AsRef::as_ref).find(is_name);
-    name.map_or(program, |name| {
-        // The scope of a package is a part of its name.
-        if name.starts_with('@') && !name.contains("node_modules") {
-            let version = name.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
-            return name[..version.unwrap_or(name.len())].to_owned();
-        }
-        file(name)
-    })
+/// What a person reads who starts a guard that waits for a client on standard input.
+fn on_stdio(name: &str) -> String {
+    format!("guarding {name} for one client on standard input and output; Ctrl-C ends it")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::server_name;
-
-    #[test]
-    fn a_server_is_called_what_it_is() {
-        for (command, expected) in [
-            (
-                "npx -y @modelcontextprotocol/server-everything@2026.1.1 stdio",
-                "@modelcontextprotocol/server-everything",
-            ),
-            ("node /opt/weather-server/dist/index.js", "weather-server"),
-            ("python3 my_server.py", "my_server.py"),
-            ("python -m mcp_server_git --repository .", "mcp_server_git"),
-            ("uvx mcp-server-fetch", "mcp-server-fetch"),
-            ("uv run server.py", "server.py"),
-            ("/usr/local/bin/github-mcp-server stdio", "github-mcp-server"),
-            ("node", "node"),
-        ] {
-            let words: Vec<_> = command.split(' ').map(Into::into).collect();
-            assert_eq!(server_name(&words), expected, "{command}");
+/// Says on Ctrl-C what it waits for.
+fn say_ending(log: &Log) -> impl FnOnce(Signal) + use<> {
+    let log = log.clone();
+    move |signal| {
+        if signal == Signal::Interrupt {
+            let text = "ending: open calls have 10 s to finish; a second Ctrl-C ends them at once";
+            log.info(None, text.to_owned());
         }
     }
+}
+
+/// The URL without its query, which may hold a key.
+fn without_query(url: &str) -> &str {
+    url.split('?').next().unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 mod bowtie;
 mod bundle;
 mod check;
+mod completions;
 mod convert;
 mod demo;
 mod doctor;
@@ -11,13 +12,15 @@ mod ext_proc;
 mod guard;
 mod lift;
 mod lint;
+mod man;
 mod project;
 mod targets;
 mod unwrap;
 mod view;
 mod wrap;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::Exit;
 
@@ -39,7 +42,7 @@ enum Verb {
     View(view::View),
     Targets(targets::Targets),
     Explain(explain::Explain),
-    Guard(guard::Guard),
+    Guard(Box<guard::Guard>),
     Wrap(wrap::Wrap),
     Unwrap(unwrap::Unwrap),
     Doctor(doctor::Doctor),
@@ -50,9 +53,43 @@ enum Verb {
     Bundle(bundle::Bundle),
     Bowtie(bowtie::Bowtie),
     Demo(demo::Demo),
+    Completions(completions::Completions),
+    Man(man::Man),
 }
 
+/// What to write instead of words that other tools have as commands, or that are a server's command.
+const ELSEWHERE: &[(&[&str], &str)] = &[
+    (
+        &["install", "setup", "add", "init", "integrate"],
+        "to put the guard in front of the servers of a client: `toolbond wrap`",
+    ),
+    (
+        &["uninstall", "remove"],
+        "to take the guard out of the servers of a client: `toolbond unwrap`",
+    ),
+    (&["run", "start", "serve", "proxy", "stdio"], "to guard a server: `toolbond guard COMMAND`"),
+    (
+        &["npx", "uvx", "node", "python", "python3", "uv", "docker", "bunx", "deno"],
+        "to guard a server: `toolbond guard COMMAND`; to check its tools: `toolbond lint -- COMMAND`",
+    ),
+    (&["status", "inspect", "diagnose"], "to look at the servers of a client: `toolbond doctor`"),
+];
+
 impl Toolbond {
+    /// Parses the command line. Ends the process if it is wrong, or asks for help.
+    pub(crate) fn from_command_line() -> Self {
+        Self::try_parse().unwrap_or_else(|mut error| {
+            if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+                && let Some((_, tip)) = ELSEWHERE.iter().find(|(words, _)| words.contains(&&**word))
+            {
+                let tip = ContextValue::StyledStrs(vec![(*tip).into()]);
+                error.remove(ContextKind::SuggestedSubcommand);
+                error.insert(ContextKind::Suggested, tip);
+            }
+            error.exit()
+        })
+    }
+
     /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self.verb {
@@ -72,6 +109,8 @@ impl Toolbond {
             Verb::Bundle(bundle) => bundle.run(),
             Verb::Bowtie(bowtie) => bowtie.run(),
             Verb::Demo(demo) => demo.run(),
+            Verb::Completions(completions) => completions.run(Self::command()),
+            Verb::Man(man) => man.run(Self::command()),
         }
     }
 }

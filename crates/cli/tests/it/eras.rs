@@ -70,9 +70,12 @@ fn visit(client: Peer, server: Peer) -> Pair {
     let arguments: Vec<_> = ["--"].into_iter().chain(direct.iter().map(String::as_str)).collect();
     let (_process, process_port) = listening(&arguments);
     let url = |port: u16| vec![format!("http://127.0.0.1:{port}/mcp")];
+    let to_http = [&guarded[..2], &["--results-file".into(), "none".into(), "--upstream".into()]];
+    let to_http = [to_http.concat(), url(port)].concat();
     let visits = json!([
         ["without stdio", direct],
         ["with stdio", guarded],
+        ["with stdio to HTTP", to_http],
         ["without HTTP", url(port)],
         ["with HTTP", url(proxy)],
         ["with process behind HTTP", url(process_port)],

@@ -45,7 +45,7 @@ fn several_servers_are_reached_by_name() {
     assert_eq!(body(&answer)["result"]["structuredContent"], json!({ "result": 42 }));
     let answer = ask(port, &two, &call(1, "ranged", &json!({ "n": 11 })));
     assert_eq!(body(&answer)["result"]["isError"], true);
-    guard.process.log().wait_for("toolbond: bare: ");
+    guard.process.log().wait_for("Z bare: ");
     assert!(ask(port, &one.replace("POST", "DELETE"), "").starts_with("HTTP/1.1 204"));
     assert!(ask(port, &one, PING).starts_with("HTTP/1.1 404"));
     wait_until("the process of a session that ended is gone", || children(&guard) == 1);

@@ -54,7 +54,7 @@ fn a_server_that_ends_is_started_once_and_reported() {
     let script = format!("echo x >> {}; echo no key >&2; exit 3", folder.join("started"));
     let output = toolbond(&["lint", "--", "sh", "-c", &script]).output().unwrap();
     let (code, out, err) = texts(output);
-    let error = "error: sh: the server ended before it answered `initialize`: exit status: 3; its last line on stderr: no key\n";
+    let error = "error: sh: the server ended before it answered `initialize`: exit status: 3; stderr: no key\n";
     assert_eq!((code, out.as_str(), err), (Some(2), "", format!("no key\n{error}")));
     assert_eq!(std::fs::read_to_string(folder.join("started")).unwrap(), "x\n");
 }

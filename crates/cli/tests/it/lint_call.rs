@@ -144,7 +144,7 @@ fn a_server_that_ends_during_a_call_is_reported() {
     let arguments = ["lint", "--target", "none", "--call", "count={}", "--", "sh", "-c", &script];
     let (code, _, err) = texts(toolbond_with(&arguments, ""));
     assert_eq!(code, Some(2));
-    let expected = "`count`: the server ended before it answered `tools/call`: exit status: 4; its last line on stderr: out of paper";
+    let expected = "`count`: the server ended before it answered `tools/call`: exit status: 4; stderr: out of paper";
     assert!(err.contains(expected), "{err}");
 }
 

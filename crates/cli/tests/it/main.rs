@@ -24,6 +24,8 @@ mod bypass_results;
 mod bypass_targets;
 mod clients;
 mod command;
+#[cfg(unix)]
+mod completions;
 mod demo;
 mod dependencies;
 mod dialects;
@@ -65,6 +67,8 @@ mod guard_many;
 #[cfg(unix)]
 mod guard_memory;
 mod guard_modern;
+#[cfg(unix)]
+mod guard_operator;
 mod guard_peers;
 #[cfg(unix)]
 mod guard_process;
@@ -77,6 +81,8 @@ mod guard_sse;
 mod guard_stalls;
 mod guard_tls;
 mod guard_unlabelled;
+#[cfg(unix)]
+mod guard_upstream;
 mod guard_views;
 #[cfg(target_os = "linux")]
 mod hosts;
@@ -94,6 +100,8 @@ mod lint_screens;
 mod lint_writes;
 #[cfg(unix)]
 mod messages;
+#[cfg(target_os = "linux")]
+mod packages;
 mod pairs;
 #[cfg(unix)]
 mod published;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::environment::CallSpan;
+use crate::event::CallSource;
 use toolbond_contract::{
     ArgumentTerms, Contract, JudgedCall, Mode, Outcome, Revision, Side, judge::CallCheck,
 };
@@ -97,6 +98,7 @@ pub struct ArgumentCheck<'a> {
     /// The headers that repeat arguments, where there are headers to check.
     pub headers: Option<&'a ParamHeaders>,
     pub revision: &'a Revision,
+    pub source: &'a CallSource,
     pub span: Option<&'a CallSpan>,
 }
 
@@ -156,7 +158,7 @@ impl ArgumentCheck<'_> {
         }
         let start = self.server.environment().now();
         let fuel = budget.fuel.unwrap_or(u64::MAX);
-        if Instance::memory(text) <= budget.memory
+        if budget.memory_beside(text).is_some()
             && let Ok(instance) = Instance::parse(text)
             && instance.is_object()
             && let Some(spent) = self.contract.input().schema().accepts(&instance, fuel)
@@ -169,7 +171,7 @@ impl ArgumentCheck<'_> {
         budget.spend(judged.fuel);
         let repaired = self.repair(text, mode, &mut judged, budget)?;
         self.record(judged.outcome, judged.fuel, start);
-        self.server.report_call(judged.findings, &self.rules.settings, self.span);
+        self.server.report_call(judged.findings, self.source, &self.rules.settings, self.span);
         Ok(match judged.refusal {
             Some(refusal) => CheckedArguments::Refused(refusal_text(refusal, self.revision)),
             None => {

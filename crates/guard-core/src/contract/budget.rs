@@ -1,5 +1,7 @@
 //! How much one check may cost.
 
+use toolbond_schema::Instance;
+
 /// The steps that checks of one message may take on the I/O thread: a fraction of a millisecond.
 const INLINE_FUEL: u64 = 20_000;
 
@@ -38,6 +40,13 @@ impl Budget {
     pub fn next(self) -> Option<Self> {
         let fuel = Some(SECOND_FUEL).filter(|second| self.fuel.is_some_and(|fuel| fuel < *second));
         self.fuel.map(|_| Self { fuel, ..self })
+    }
+
+    /// The memory that is left once `text` is parsed to be validated; `None` where that takes more.
+    pub fn memory_beside(&self, text: &str) -> Option<usize> {
+        // What is checked inline is small.
+        let parsed = if self.is_inline { 0 } else { Instance::memory(text) };
+        self.memory.checked_sub(parsed)
     }
 
     /// Takes `steps` off; what is left may be nothing.

@@ -394,7 +394,7 @@ impl PageCheck<'_> {
         for (entry, judged) in entries.iter().zip(judged) {
             let Some(name) = entry.name() else { continue };
             let status = match settings.tools {
-                _ if settings.is_hidden(name) => ToolStatus::Dropped,
+                _ if settings.is_hidden(name) => ToolStatus::Hidden,
                 Some(_) => ToolStatus::from_findings(&judged.findings),
                 None => ToolStatus::Kept,
             };

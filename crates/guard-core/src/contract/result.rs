@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use crate::environment::CallSpan;
+use crate::event::CallSource;
 use serde_json::Value;
 use toolbond_contract::{
     Contract, Form, JudgedCall, Mode, Outcome, ResultTerms, Revision, Side, Structured,
     judge::CallCheck, results::Interim, rules::RESULT_SHAPE,
 };
-use toolbond_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget};
 use super::catalog::{HeldOutput, Tool};
@@ -38,6 +38,7 @@ pub struct ResultCheck<'a> {
     pub revision: &'a Revision,
     /// Whether it is the result of a task, which is always the final one.
     pub is_of_task: bool,
+    pub source: &'a CallSource,
     pub span: Option<&'a CallSpan>,
 }
 
@@ -61,10 +62,9 @@ impl ResultCheck<'_> {
         let own;
         let outline = match outline {
             Some(outline) => Some(outline),
-            None if Instance::memory(result) > budget.memory => None,
             None => {
-                let left = budget.memory.saturating_sub(Instance::memory(result));
-                own = Outline::read(result, left);
+                let left = budget.memory_beside(result);
+                own = left.and_then(|left| Outline::read(result, left));
                 own.as_ref()
             }
         };
@@ -190,7 +190,8 @@ impl ResultCheck<'_> {
                 let tool = self.contract().map_or("", Contract::name);
                 let finding = RESULT_SHAPE.finding(error.kind.to_string());
                 let finding = finding.at(error.pointer).tool(tool);
-                self.server.report_call(vec![finding], &self.rules.settings, self.span);
+                let settings = &self.rules.settings;
+                self.server.report_call(vec![finding], self.source, settings, self.span);
                 None
             });
         if let (Some(span), Some(_)) = (self.span, &replacement) {
@@ -226,7 +227,7 @@ impl ResultCheck<'_> {
 
     /// Reports the findings, and returns the tool error that takes the place of the result, if there is one.
     pub(super) fn conclude(self, judged: JudgedCall) -> Option<String> {
-        self.server.report_call(judged.findings, &self.rules.settings, self.span);
+        self.server.report_call(judged.findings, self.source, &self.rules.settings, self.span);
         if let (Some(span), Some(_)) = (self.span, &judged.refusal) {
             span.set_withheld();
             span.set_tool_error();

@@ -14,6 +14,12 @@ impl Conversation {
         Self { bridge, ..self }
     }
 
+    /// The same for a server on HTTP that one client on a pipe uses: its transport has to know what each message is.
+    pub fn with_bridge_to_http(self) -> Self {
+        let bridge = Bridge::new(self.server.clone(), Users::One).reading_all();
+        Self { bridge: Some(bridge), ..self }
+    }
+
     /// Whether messages are translated, or may be.
     pub(super) fn translates(&self) -> bool {
         self.bridge.as_ref().is_some_and(|bridge| !bridge.is_transparent())

@@ -116,6 +116,7 @@ impl Conversation {
             view: view.as_deref(),
             headers: call.headers.as_deref(),
             revision: &call.list.audience.revision,
+            source: &call.source(),
             span: call.call_span.as_ref(),
         };
         match check.check(call.arguments.as_deref(), budget) {
@@ -127,6 +128,7 @@ impl Conversation {
                     headers: call.headers.clone(),
                     arguments: call.arguments.clone(),
                     revision: call.list.audience.revision.clone(),
+                    source: call.source(),
                     span: call.call_span.clone(),
                 };
                 let stream = Some(call.stream);
@@ -174,6 +176,8 @@ impl Conversation {
     pub(super) fn refuse_call(&mut self, call: &WaitingCall, code: i32, text: &str) -> Decision {
         if let Some(pending) = self.pending.take(&call.key, call.serial) {
             pending.end_refused(code);
+            let (tool, source) = (call.name.as_str(), &call.source());
+            self.server.environment().record(&Record::Failed { tool, source, message: text });
             self.refuse(call.stream, Some(&call.id), code, text);
         }
         Decision::Dropped
@@ -197,7 +201,8 @@ impl Conversation {
         };
         let (name, revision) =
             (tool.as_ref().map(|_| own_name.as_str()), &call.list.audience.revision);
-        self.server.environment().record(&Record::Call { tool: name, revision });
+        let source = &call.source();
+        self.server.environment().record(&Record::Call { tool: name, revision, source });
         if let Some(span) = &call.call_span {
             span.set_tool(&own_name, tool.is_some());
         }

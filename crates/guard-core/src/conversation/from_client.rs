@@ -7,6 +7,7 @@ use bytestring::ByteString;
 use toolbond_contract::Revision;
 
 use super::action::{Action, AskId, Destination, StreamId, Ticket};
+use super::handshake::AwaitedHandshake;
 use super::held::{Decision, Decisions};
 use super::link::Link;
 use super::pending::{Key, NotAdded, Pending, Purpose, RequestProgress};
@@ -162,7 +163,7 @@ impl Conversation {
         let read = self.purpose(part, method, rules).and_then(|(purpose, call)| {
             self.readdress(part, id, purpose).map(|readdressed| (readdressed, call))
         });
-        let (Readdressed { key, mut pending, edits }, call) = match read {
+        let (Readdressed { key, mut pending, edits }, mut call) = match read {
             Ok(read) => read,
             Err(error) => {
                 let text = format!("#/params: {error}");
@@ -171,8 +172,10 @@ impl Conversation {
             }
         };
         let mut changes = Changes { edits, meta: Vec::new() };
-        if call.is_some() {
+        if let Some((params, _)) = &mut call {
             pending.progress = RequestProgress::Held;
+            let own = params.client.client.take().map(Arc::from);
+            pending.client = own.or_else(|| self.client.clone());
         }
         let mut header_changes = Vec::new();
         if let Some((params, list)) = &call
@@ -182,7 +185,7 @@ impl Conversation {
             changes.meta = traced.meta;
             header_changes = traced.headers;
         }
-        let call_span = pending.span.clone();
+        let (call_span, client) = (pending.span.clone(), pending.client.clone());
         let serial = match self.add(part, &key, pending) {
             Ok(serial) => serial,
             Err(reason) => {
@@ -210,6 +213,7 @@ impl Conversation {
             key,
             serial,
             id: id.clone(),
+            client,
             name: params.name.into_owned(),
             name_at,
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
@@ -247,8 +251,8 @@ impl Conversation {
             Method::Listen => Purpose::Subscription { hears_of_tools: false },
             _ if !rules.settings.is_inspecting() => Purpose::Other,
             Method::CallTool => {
-                let mut params = CallParams::read(text, envelope)?;
-                let list = self.list_key(part, std::mem::take(&mut params.client), rules);
+                let params = CallParams::read(text, envelope)?;
+                let list = self.list_key(part, &params.client, rules);
                 let revision = list.audience.revision.clone();
                 let purpose = Purpose::Call { tool: None, revision };
                 return Ok((purpose, Some((params, list))));
@@ -257,7 +261,7 @@ impl Conversation {
                 let params = ListParams::read(text, envelope)?;
                 Purpose::List {
                     request: self.catalog.request_page(params.cursor, self.now),
-                    key: self.list_key(part, params.client, rules),
+                    key: self.list_key(part, &params.client, rules),
                 }
             }
             Method::TaskResult | Method::TaskGet => self.task_purpose(method, part)?,
@@ -272,6 +276,12 @@ impl Conversation {
         if self.has_session && self.pending.is_open_elsewhere(key, &part.told.caller) {
             return Err(NotAdded::InUse);
         }
+        if let Kind::Request(_, method) = part.envelope.kind
+            && let Some(awaited) = AwaitedHandshake::new(method, self.now)
+            && !(self.handshake.is_some() && self.pending.waits_for_handshake())
+        {
+            self.handshake = Some(awaited);
+        }
         let serial = self.pending.insert(key.clone(), pending)?;
         if self.link == Link::Endpoint {
             self.posted.entry(part.stream).or_default().push((key.clone(), serial));
@@ -280,9 +290,9 @@ impl Conversation {
     }
 
     /// Returns whose tool list a request is about.
-    fn list_key(&self, part: &ClientPart<'_>, client: ClientMeta, rules: &Rules) -> ListKey {
-        let caller = part.sender(&client);
-        let revision = client.revision.or_else(|| part.told.revision.cloned());
+    fn list_key(&self, part: &ClientPart<'_>, client: &ClientMeta, rules: &Rules) -> ListKey {
+        let caller = part.sender(client);
+        let revision = client.revision.clone().or_else(|| part.told.revision.cloned());
         let client = client.client.as_deref().or(self.client.as_deref());
         let revision = revision.unwrap_or_else(|| self.negotiated.clone());
         // It may be any of those that sent the same headers.

@@ -13,10 +13,12 @@ use super::pending::{Pending, Purpose};
 use super::running::{AnswerPurpose, HeldAnswer, JobPurpose};
 use super::state::Conversation;
 use crate::contract::budget::{Budget, OutOfBudget};
+use crate::contract::catalog::Tool;
 use crate::contract::list::PageOutcome;
 use crate::contract::result::CheckedResult;
+use crate::environment::Record;
 use crate::era::{Defaults, Translated};
-use crate::event::Event;
+use crate::event::{CallSource, Event};
 use crate::json::edit::{Span, apply};
 use crate::json::members::members;
 use crate::json::object::Fields;
@@ -389,7 +391,16 @@ impl Conversation {
             edits.push((span, own));
         }
         let Some(result) = part.envelope.result else {
-            pending.end_error(part.envelope.span.text(part.text));
+            let text = part.envelope.span.text(part.text);
+            pending.end_error(text);
+            if let Purpose::Call { tool: Some(Tool::Offered { contract, .. }), .. } =
+                &pending.purpose
+            {
+                let source = CallSource { id: part.id.cloned(), client: pending.client.clone() };
+                let (tool, message) = (contract.name(), &*error_reason(text));
+                let failed = Record::Failed { tool, source: &source, message };
+                self.server.environment().record(&failed);
+            }
             return (to, edited(part, edits));
         };
         if let (Purpose::Subscription { .. }, Some(own)) = (&pending.purpose, &pending.client_id) {
@@ -419,7 +430,7 @@ impl Conversation {
                 // Where each request has its own stream, clients share a conversation until they have a session.
                 match client {
                     Some(name) if self.link == Link::Streams => self.sessionless.add(name),
-                    client => self.client = client.or(self.client.take()),
+                    client => self.client = client.map(Into::into).or(self.client.take()),
                 }
             }
             Purpose::List { request, mut key } => {
@@ -431,11 +442,15 @@ impl Conversation {
                 return self.check_later(checked, check, AnswerPurpose::List(key));
             }
             Purpose::Call { tool, revision } if settings.inspects_results() => {
-                let call = AnsweredCall { tool, revision, is_of_task: false, span: pending.span };
+                let source = CallSource { id: checked.id.clone(), client: pending.client };
+                let span = pending.span;
+                let call = AnsweredCall { tool, revision, is_of_task: false, source, span };
                 return self.check_result(checked, call, budget);
             }
             Purpose::TaskResult { tool, revision } if settings.inspects_results() => {
-                let call = AnsweredCall { tool, revision, is_of_task: true, span: pending.span };
+                let source = CallSource { id: checked.id.clone(), client: pending.client };
+                let span = pending.span;
+                let call = AnsweredCall { tool, revision, is_of_task: true, source, span };
                 return self.check_result(checked, call, budget);
             }
             Purpose::UnknownTask { is_result }
@@ -449,7 +464,9 @@ impl Conversation {
                     Err(wrong) => return (to, refused(&self.report_task(&wrong))),
                 };
                 if let Some(result) = inner {
-                    let call = AnsweredCall { tool, revision, is_of_task: true, span: None };
+                    let source = CallSource { id: checked.id.clone(), client: pending.client };
+                    let call =
+                        AnsweredCall { tool, revision, is_of_task: true, source, span: None };
                     return self.check_result(Checked { result, ..checked }, call, budget);
                 }
             }
@@ -523,7 +540,8 @@ impl Conversation {
             return (to, edited(part, edits));
         };
         let checked = Checked { part, result, edits, id: None, to };
-        let call = AnsweredCall { tool, revision, is_of_task: true, span: None };
+        let source = CallSource::default();
+        let call = AnsweredCall { tool, revision, is_of_task: true, source, span: None };
         self.check_result(checked, call, budget)
     }
 

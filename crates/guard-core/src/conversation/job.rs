@@ -15,6 +15,7 @@ use crate::contract::list::{CheckedPage, PageCheck};
 use crate::contract::param_headers::ParamHeaders;
 use crate::contract::result::{CheckedResult, ResultCheck};
 use crate::environment::{Bundle, CallSpan};
+use crate::event::CallSource;
 use crate::json::strict::value_bytes;
 use crate::message::INLINE_BYTES;
 use crate::server::{Rules, Server};
@@ -26,14 +27,15 @@ pub(super) struct AnsweredCall {
     pub(super) revision: Revision,
     /// Whether the call became a task, and this is its result.
     pub(super) is_of_task: bool,
+    pub(super) source: CallSource,
     pub(super) span: Option<CallSpan>,
 }
 
 impl AnsweredCall {
     pub(super) fn check<'a>(&'a self, server: &'a Server, rules: &'a Rules) -> ResultCheck<'a> {
-        let Self { tool, revision, is_of_task, span } = self;
+        let Self { tool, revision, is_of_task, source, span } = self;
         let (tool, span) = (tool.as_ref(), span.as_ref());
-        ResultCheck { server, rules, tool, revision, is_of_task: *is_of_task, span }
+        ResultCheck { server, rules, tool, revision, is_of_task: *is_of_task, source, span }
     }
 }
 
@@ -60,6 +62,7 @@ pub(super) enum JobKind {
         headers: Option<Arc<ParamHeaders>>,
         arguments: Option<ByteString>,
         revision: Revision,
+        source: CallSource,
         span: Option<CallSpan>,
     },
     Result {
@@ -138,10 +141,18 @@ impl Job {
     pub fn run(&self, mut budget: Budget) -> Result<JobOutcome, OutOfBudget> {
         let (server, rules) = (&*self.server, &*self.rules);
         Ok(match &self.check {
-            JobKind::Arguments { contract, view, headers, arguments, revision, span } => {
+            JobKind::Arguments { contract, view, headers, arguments, revision, source, span } => {
                 let (view, headers, span) = (view.as_deref(), headers.as_deref(), span.as_ref());
-                let check =
-                    ArgumentCheck { server, rules, contract, view, headers, revision, span };
+                let check = ArgumentCheck {
+                    server,
+                    rules,
+                    contract,
+                    view,
+                    headers,
+                    revision,
+                    source,
+                    span,
+                };
                 JobOutcome::Arguments(check.check(arguments.as_deref(), &mut budget)?)
             }
             JobKind::Result { call, result } => {

@@ -183,6 +183,13 @@ impl Conversation {
     pub fn on_timeout(&mut self, now: Instant) {
         self.now = now;
         self.bridge_timeout();
+        if let Some(text) = self.handshake.as_mut().and_then(|it| it.report(now)) {
+            if self.pending.waits_for_handshake() {
+                self.server.report(Event::warning(text));
+            } else {
+                self.handshake = None;
+            }
+        }
         let late = |fetch: &mut Fetch| fetch.deadline <= now;
         for fetch in self.fetcher.running.extract_if(.., late).collect::<Vec<_>>() {
             if !fetch.is_asked {

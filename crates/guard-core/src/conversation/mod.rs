@@ -16,6 +16,7 @@ mod decision_tests;
 mod fetcher;
 mod from_client;
 mod from_server;
+mod handshake;
 mod held;
 mod job;
 mod link;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use crate::environment::CallSpan;
 use ahash::AHashMap;
@@ -71,6 +72,8 @@ pub(super) struct Pending {
     pub(super) client_id: Option<String>,
     /// The progress token that the server sees, and the one that the client gave, as JSON.
     pub(super) token: Option<(Id, Option<String>)>,
+    /// What the client of a call calls itself.
+    pub(super) client: Option<Arc<str>>,
     /// The span of a call, where calls are traced.
     pub(super) span: Option<CallSpan>,
     serial: u64,
@@ -87,6 +90,7 @@ impl Pending {
             wants_log: false,
             client_id: None,
             token: None,
+            client: None,
             span: None,
             serial: 0,
         }
@@ -382,6 +386,16 @@ impl PendingRequests {
         let is_it =
             |pending: &Pending| !pending.is_abandoned && pending.client_id.as_deref() == Some(text);
         self.requests.iter().find(|(_, pending)| is_it(pending)).map(|(key, _)| key.clone())
+    }
+
+    /// Whether a client waits for the answer to the request that opens a session, or asks for the revisions.
+    pub(super) fn waits_for_handshake(&self) -> bool {
+        let waits = |pending: &Pending| {
+            pending.is_open()
+                && !pending.is_abandoned
+                && matches!(pending.purpose, Purpose::Handshake { .. })
+        };
+        self.requests.values().any(waits)
     }
 
     /// Whether a client waits for an answer.

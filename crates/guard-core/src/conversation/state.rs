@@ -11,6 +11,7 @@ use toolbond_contract::Revision;
 
 use super::action::{Action, Destination, StreamId, Ticket, cancellation};
 use super::fetcher::Fetcher;
+use super::handshake::AwaitedHandshake;
 use super::held::{Decision, Held};
 use super::job::{Job, JobId, JobKind, JobOutcome};
 use super::link::Link;
@@ -41,7 +42,7 @@ pub struct Conversation {
     pub(super) pending: PendingRequests,
     pub(super) negotiated: Revision,
     /// The name of the only client, where that has sent `initialize`.
-    pub(super) client: Option<String>,
+    pub(super) client: Option<Arc<str>>,
     /// What the clients call themselves that sent `initialize` and have no session.
     pub(super) sessionless: Sessionless,
     /// Whether the only client was told that it will hear of changed lists.
@@ -53,6 +54,8 @@ pub struct Conversation {
     pub(super) fetcher: Fetcher,
     /// What translates for a server on a pipe that may be of another era.
     pub(super) bridge: Option<Bridge>,
+    /// The handshake that a client waits for, if it does.
+    pub(super) handshake: Option<AwaitedHandshake>,
     /// The time of what is being handled.
     pub(super) now: Instant,
     /// The requests that are posted to an endpoint, by the stream that they came on, until the server accepts them.
@@ -118,6 +121,7 @@ impl Conversation {
             told_learned,
             fetcher: Fetcher::default(),
             bridge: None,
+            handshake: None,
             now,
             posted: AHashMap::new(),
             held: AHashMap::new(),
@@ -140,7 +144,8 @@ impl Conversation {
     /// When [`Conversation::on_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let bridge = self.bridge.as_ref().and_then(Bridge::next_timeout);
-        [self.fetcher.deadline(), bridge].into_iter().flatten().min()
+        let handshake = self.handshake.as_ref().map(|it| it.deadline);
+        [self.fetcher.deadline(), bridge, handshake].into_iter().flatten().min()
     }
 
     /// Takes the outcome of a job.
@@ -294,7 +299,7 @@ impl Conversation {
     pub fn move_stream(&mut self, stream: StreamId, other: &mut Self) {
         for (key, pending) in self.pending.close(stream) {
             if let Purpose::Handshake { client: Some(client) } = &pending.purpose {
-                other.client = Some(client.clone());
+                other.client = Some(Arc::from(client.as_str()));
             }
             // Streams are never shared, so their keys are not in use.
             let _ = other.pending.insert(key, pending);

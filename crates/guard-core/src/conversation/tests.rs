@@ -355,3 +355,31 @@ proptest! {
         run(Link::Streams, &steps);
     }
 }
+
+#[test]
+fn a_server_that_does_not_answer_the_handshake_is_reported_less_and_less_often() {
+    let (server, said) = testing::listened(Settings::default());
+    let mut conversation = Conversation::new(Arc::new(server), Link::Pipe, Revision::V2025_11_25);
+    let start = testing::now();
+    let send = |conversation: &mut Conversation, text: &str| {
+        let text = Text::from(text.to_owned());
+        let message = Message::read(&text).unwrap();
+        conversation.on_client(StreamId::PIPE, &message, &Told::default(), start);
+    };
+    send(&mut conversation, r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#);
+    for (seconds, lines) in [(9, 0), (10, 1), (19, 1), (20, 2), (39, 2), (40, 3)] {
+        conversation.on_timeout(start + Duration::from_secs(seconds));
+        assert_eq!(said.lock().unwrap().len(), lines, "after {seconds} s");
+    }
+    assert_eq!(
+        said.lock().unwrap()[1],
+        "warning: server: has not answered `initialize` for 20 s; it may still be starting"
+    );
+    // Once it has answered, there is nothing to wait for.
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}"#;
+    let text = Text::from(answer.to_owned());
+    let message = Message::read(&text).unwrap();
+    conversation.on_server(Origin::Pipe, &message, start);
+    conversation.on_timeout(start + Duration::from_secs(100));
+    assert_eq!((said.lock().unwrap().len(), conversation.next_timeout()), (3, None));
+}

@@ -16,6 +16,7 @@ use crate::contract::header_changes::HeaderChange;
 use crate::contract::param_headers::ParamHeaders;
 use crate::contract::refusal_text;
 use crate::environment::CallSpan;
+use crate::event::CallSource;
 use crate::json::edit::{EditError, Span};
 use crate::message::{Changes, Envelope, Id};
 
@@ -30,6 +31,8 @@ pub(super) struct WaitingCall {
     pub(super) serial: u64,
     /// The id that the client gave it.
     pub(super) id: Id,
+    /// What the client calls itself.
+    pub(super) client: Option<Arc<str>>,
     /// The name that the client calls the tool, and where it stands in the text.
     pub(super) name: String,
     pub(super) name_at: Span,
@@ -75,6 +78,11 @@ impl WaitingCall {
             edits.push((Span::locate(&self.text, old).ok_or(EditError)?, new));
         }
         changed(&self.text, &self.part, Changes { edits, meta }, is_translated)
+    }
+
+    /// Which call it is.
+    pub(super) fn source(&self) -> CallSource {
+        CallSource { id: Some(self.id.clone()), client: self.client.clone() }
     }
 
     /// Returns the tool error for a call that could not be checked, as JSON.

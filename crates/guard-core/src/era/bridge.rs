@@ -16,6 +16,8 @@ pub struct Bridge {
     state: BridgeState,
     /// Requests of the bridge that the server may still answer, although nobody waits for that any more.
     stray: Vec<Id>,
+    /// Whether the transport has to know what each message is, even where nothing is translated.
+    reads_all: bool,
 }
 
 impl Bridge {
@@ -25,7 +27,13 @@ impl Bridge {
         let random = server.random().unwrap_or_default();
         let now = server.environment().now();
         let io = Io { server, users, out: VecDeque::new(), now, random, last: 0 };
-        Self { io, state: BridgeState::Idle, stray: Vec::new() }
+        Self { io, state: BridgeState::Idle, stray: Vec::new(), reads_all: false }
+    }
+
+    /// The same bridge, which hands on each message for itself and as what it is, also where nothing is translated.
+    #[must_use]
+    pub fn reading_all(self) -> Self {
+        Self { reads_all: true, ..self }
     }
 
     /// The next output, if there is one.
@@ -33,15 +41,20 @@ impl Bridge {
         self.io.out.pop_front()
     }
 
-    /// Whether every message passes as it is.
+    /// Whether every message passes as it is, and the bridge need not see it.
     pub fn is_transparent(&self) -> bool {
-        (matches!(self.state, BridgeState::Same) && self.stray.is_empty())
-            || !self.io.server.rules().settings.translate.eras
+        !self.reads_all
+            && (matches!(self.state, BridgeState::Same) && self.stray.is_empty() || self.is_off())
     }
 
-    /// Whether the bridge may have to write messages of its own.
+    /// Whether nothing is to be translated.
+    fn is_off(&self) -> bool {
+        !self.io.server.rules().settings.translate.eras
+    }
+
+    /// Whether the bridge may have to write messages of its own, or has to see each one.
     pub fn is_bridging(&self) -> bool {
-        !self.is_transparent() && !matches!(self.state, BridgeState::Idle)
+        self.reads_all || (!self.is_transparent() && !matches!(self.state, BridgeState::Idle))
     }
 
     /// Whether a modern client talks to a legacy server.
@@ -71,8 +84,10 @@ impl Bridge {
     /// Takes a message for the server.
     pub fn on_client(&mut self, sent: Sent, now: Instant) {
         self.io.now = now;
+        let is_off = self.is_off();
         let io = &mut self.io;
         match &mut self.state {
+            _ if is_off => io.forward(sent),
             BridgeState::Same => io.forward(sent),
             BridgeState::Legacy(bridge) => bridge.on_client(io, sent),
             BridgeState::Modern(bridge) => bridge.on_client(io, sent),

@@ -47,6 +47,10 @@ pub fn members<'a, const N: usize>(
 ///
 /// Fails with the reason where two readers may disagree.
 pub(crate) fn position(name: &str, names: &[&'static str]) -> Result<Option<usize>, String> {
+    let plain = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+    if let Some(index) = names.iter().position(|known| plain == Some(*known)) {
+        return Ok(Some(index));
+    }
     // Readers differ on what half of a surrogate pair becomes.
     let name = string(name).map_err(|error| error.to_string())?;
     match names.iter().position(|known| *known == name) {

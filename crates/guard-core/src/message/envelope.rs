@@ -113,11 +113,12 @@ impl Envelope {
         text: &'t str,
         names: [&'static str; N],
     ) -> serde_json::Result<[Option<&'t str>; N]> {
-        let meta = self.params().and_then(|params| params.get(text, "_meta"));
-        match (self.meta(), meta.filter(|meta| *meta != "null")) {
-            (Some(meta), _) => meta.find(text, names),
-            (None, Some(_)) => Err(Error::custom("#/_meta: expected an object")),
-            (None, None) => Ok([None; N]),
+        if let Some(meta) = self.meta() {
+            return meta.find(text, names);
+        }
+        match self.params().and_then(|params| params.get(text, "_meta")) {
+            None | Some("null") => Ok([None; N]),
+            Some(_) => Err(Error::custom("#/_meta: expected an object")),
         }
     }
 }

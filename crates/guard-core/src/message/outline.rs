@@ -75,13 +75,16 @@ impl<'a> Outline<'a> {
 
     /// Whether the outline is enough to decide: nothing about the result is unusual.
     pub fn is_plain(&self) -> bool {
-        let members = &self.members;
-        // The structured content of an error may be in its text, or go there.
-        let is_error = members.get("isError").is_some_and(|flag| *flag != Value::Bool(false));
-        let is_marked = members.get("_meta").is_some_and(|meta| meta.get(MARKER).is_some());
-        let is_content = members.get("content").is_none_or(Value::is_array);
-        let is_flat = self.structured.as_ref().is_none_or(|value| value.nesting() <= DEPTH);
-        is_content && is_flat && !is_error && !is_marked && created_tasks(members).is_empty()
+        let is_plain = |(name, value): (&String, &Value)| match name.as_str() {
+            // The structured content of an error may be in its text, or go there.
+            "isError" => *value == Value::Bool(false),
+            "_meta" => value.get(MARKER).is_none(),
+            "content" => value.is_array(),
+            "task" | "taskId" => created_tasks(&self.members).is_empty(),
+            _ => true,
+        };
+        self.members.as_object().is_some_and(|members| members.iter().all(is_plain))
+            && self.structured.as_ref().is_none_or(|value| value.nesting() <= DEPTH)
     }
 }
 

@@ -73,7 +73,7 @@ impl Parts {
     ///
     /// Fails as [`Message::read`] does.
     pub fn read(text: &ByteString) -> Result<Self, Unreadable> {
-        read(text).map(|(parts, _)| parts)
+        read(text, false).map(|(parts, _)| parts)
     }
 
     /// The bytes of what was read, beyond that of one message with few members.
@@ -106,7 +106,7 @@ impl<'a> Message<'a> {
     ///
     /// Fails where it is no message or batch, and where two readers may disagree on what it says.
     pub fn read(text: &'a Text) -> Result<Self, Unreadable> {
-        let (parts, outline) = read(text)?;
+        let (parts, outline) = read(text, true)?;
         Ok(Self { text, parts, outline })
     }
 
@@ -124,8 +124,8 @@ pub fn reads() -> u64 {
 
 static READS: AtomicU64 = AtomicU64::new(0);
 
-/// The messages in `text`, and the outline of the only one.
-fn read(text: &ByteString) -> Result<(Parts, Option<Outline<'_>>), Unreadable> {
+/// The messages in `text`, and the outline of the only one if that is asked for.
+fn read(text: &ByteString, outlines: bool) -> Result<(Parts, Option<Outline<'_>>), Unreadable> {
     READS.fetch_add(1, Ordering::Relaxed);
     let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let json = &text[start..];
@@ -136,7 +136,7 @@ fn read(text: &ByteString) -> Result<(Parts, Option<Outline<'_>>), Unreadable> {
             envelopes.map(|envelopes| (Parts::Batch(envelopes), None))
         }
         _ => {
-            let outlines = json.len() <= INLINE_BYTES;
+            let outlines = outlines && json.len() <= INLINE_BYTES;
             let one = envelope(text, &mut scanner, outlines, &left, &mut wrong);
             one.map(|(envelope, outline)| (Parts::One(envelope), outline))
         }

@@ -41,9 +41,23 @@ impl ConfigError {
     }
 
     pub(super) fn toml(path: &Path, text: &str, error: &toml::de::Error) -> Self {
+        if is_of_client(text) {
+            let message = format!(
+                "this is the configuration of an MCP client; `toolbond wrap --file {}` puts the guard in front of the servers in it",
+                path.display()
+            );
+            return Self { path: path.to_owned(), place: None, message };
+        }
         let at = error.span().map_or(0, |span| span.start);
         Self::at(path, text, at, explain(error.message()))
     }
+}
+
+/// Whether a text that is not TOML looks like the configuration of an MCP client, which may have comments.
+fn is_of_client(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let is_json = text.starts_with('{') || text.starts_with("//") || text.starts_with("/*");
+    is_json && (text.contains("\"mcpServers\"") || text.contains("\"servers\""))
 }
 
 /// Rewrites a message of the parser as one line, and suggests the name that was probably meant.

@@ -99,7 +99,7 @@ pub struct Terms {
     pub(crate) fuel: Option<u64>,
 
     /// Limit the size of one message (default: 16 MiB)
-    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES", value_parser = super::size::parse_bytes))]
     pub(crate) max_message: Option<usize>,
 }
 

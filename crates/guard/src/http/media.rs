@@ -23,6 +23,17 @@ pub(crate) type Unsupported = String;
 /// Fails if peers may read the body in different ways: it has another charset than UTF-8, is encoded, or
 /// has two types.
 pub(crate) fn media(headers: &HeaderMap) -> Result<Media, Unsupported> {
+    // What nearly all bodies are.
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    if let (Some(only), None, false) =
+        (types.next(), types.next(), headers.contains_key(CONTENT_ENCODING))
+    {
+        match only.as_bytes() {
+            b"application/json" => return Ok(Media::Json),
+            b"text/event-stream" => return Ok(Media::Events),
+            _ => {}
+        }
+    }
     let mut named = String::new();
     for value in headers.get_all(CONTENT_TYPE) {
         named.push_str(&String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase());
@@ -96,6 +107,16 @@ mod tests {
             &["application/json; charset="],
         ] {
             assert!(media_type(types).is_err(), "{types:?}");
+        }
+    }
+
+    #[test]
+    fn an_encoded_body_is_refused() {
+        for (encoding, is_read) in [("identity", true), ("gzip", false)] {
+            let mut headers = HeaderMap::new();
+            headers.insert("content-type", "application/json".parse().unwrap());
+            headers.insert("content-encoding", encoding.parse().unwrap());
+            assert_eq!(media(&headers).is_ok(), is_read, "{encoding}");
         }
     }
 }

@@ -106,8 +106,8 @@ pub(crate) fn no_content() -> Response<Body> {
     plain(StatusCode::NO_CONTENT, "")
 }
 
-/// A response with a line of text.
-pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+/// A response with text.
+pub(crate) fn plain(status: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(full(text));
     *response.status_mut() = status;
     response

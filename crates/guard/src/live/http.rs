@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method};
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::call::Calls;
 use super::list::{Listed, NATURAL, Opening, list};
 use super::server::{LiveServer, ToolsError};
 use crate::back::http::answer::read_answer;
-use crate::back::http::{Client, HttpServer, UpstreamError, parse_upstream};
+use crate::back::http::{Client, HttpServer, UpstreamError, parse_upstream, set_message_headers};
 use crate::http::respond::full;
 use crate::runtime::pool::JobPool;
 use toolbond_contract::headers::{PREFIX, encode, param_headers};
@@ -49,9 +49,7 @@ pub(super) struct LiveHttp {
 
 impl LiveHttp {
     pub(super) fn new(server: HttpServer, mut headers: HeaderMap) -> Self {
-        let accept = HeaderValue::from_static("application/json, text/event-stream");
-        headers.insert(ACCEPT, accept);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        set_message_headers(&mut headers);
         Self { server, headers, pool: JobPool::new(Arc::default()) }
     }
 

@@ -31,7 +31,7 @@ pub enum ToolsError {
     Ended {
         /// The method of the request.
         method: &'static str,
-        /// Its exit status, and its last line on standard error.
+        /// Its exit status, and what it said last on standard error.
         how: Option<String>,
     },
     /// The server did not answer in time.

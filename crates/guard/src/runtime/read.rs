@@ -2,7 +2,7 @@
 
 use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::message::{
-    BYTE_ORDER_MARK, Frame, INLINE_BYTES, Message, Parts, Text, Unreadable,
+    BYTE_ORDER_MARK, Frame, INLINE_BYTES, Id, Message, Parts, Text, Unreadable,
 };
 
 use super::pool::JobPool;
@@ -129,6 +129,11 @@ impl Received {
             }
             _ => None,
         }
+    }
+
+    /// The id that a text names which is no message.
+    pub(crate) fn unreadable_id(&self) -> Option<&Id> {
+        self.parts.as_ref()?.as_ref().err()?.id.as_ref()
     }
 
     /// Whether it is an empty line.

@@ -31,7 +31,7 @@ pub(crate) struct Peer(Connection);
 
 impl Peer {
     /// A peer, and its connection as the guard has it.
-    fn new() -> (Self, TcpStream) {
+    pub(crate) fn new() -> (Self, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let peer = Connection::to(listener.local_addr().unwrap());
         let (guard, _) = listener.accept().unwrap();

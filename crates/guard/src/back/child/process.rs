@@ -14,8 +14,8 @@ use super::stderr::Stderr;
 /// How long a server may take to end after its input is closed, and after a signal.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What stands before the last line of a server in [`Child::describe_end`].
-pub(crate) const SAYS: &str = "its last line on stderr: ";
+/// What stands before a line of a server in [`Child::describe_end`].
+pub(crate) const SAYS: &str = "stderr: ";
 
 /// The number of SIGTERM.
 const TERMINATE: i32 = 15;
@@ -96,9 +96,9 @@ impl Child {
         status
     }
 
-    /// How it ended, for an error or the log: its exit status and its last line on standard error.
+    /// How it ended, for an error or the log: its exit status, and what it said last on standard error.
     pub(crate) fn describe_end(&self, status: ExitStatus) -> String {
-        match self.stderr.as_ref().and_then(Stderr::last_line) {
+        match self.stderr.as_ref().and_then(Stderr::telling_line) {
             Some(line) => format!("{status}; {SAYS}{line}"),
             None => status.to_string(),
         }

@@ -1,4 +1,4 @@
-//! A connection to a server on Streamable HTTP, for clients that are of another era.
+//! A connection to a server on Streamable HTTP.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as IncomingBody;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, USER_AGENT, WWW_AUTHENTICATE};
-use hyper::{HeaderMap, Method, Response, StatusCode};
-use tokio::sync::{mpsc, watch};
+use hyper::{HeaderMap, Method, Response, StatusCode, Uri};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore, mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::headers::{Head, RemoteHeaders};
 use super::refusal::HttpRefusal;
-use super::request::{Request, headers_of};
+use super::request::{Request, ToServer, headers_of};
 use super::server::Remote;
 use super::tools::{KnownTools, Learned};
 use crate::http::body::{BodyError, read_body};
@@ -44,6 +44,12 @@ const MAX_TRIES: usize = 5;
 /// How long the server may take to answer `ping` before an answer goes on.
 const PING: Duration = Duration::from_secs(1);
 
+/// The most redirects of one request.
+const MAX_REDIRECTS: usize = 5;
+
+/// The most requests of a client on a pipe that are open at its server.
+const MAX_OPEN: usize = 256;
+
 /// Who sends a request that several clients may share.
 const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
 
@@ -54,6 +60,13 @@ pub(super) struct Connection {
     pub(super) known: Mutex<Known>,
     /// Why the connection has ended.
     pub(super) ended: watch::Sender<Option<String>>,
+    /// Whether the server has not accepted the last message that is sent in order.
+    pub(super) is_busy: watch::Sender<bool>,
+    /// Leave for a request of a client on a pipe to be open at the server.
+    open: Semaphore,
+    pub(super) reopening: AsyncMutex<()>,
+    /// How often a session was opened again.
+    pub(super) reopened: watch::Sender<usize>,
     to_guard: mpsc::Sender<Received>,
 }
 
@@ -67,9 +80,13 @@ pub(super) struct Known {
     tools: KnownTools,
     /// The request that opens the session of a modern client at a legacy server.
     pub(super) opening: Option<Id>,
+    /// The `initialize` that opened the session of a client on a pipe.
+    pub(super) initialize: Option<ToServer>,
     /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
     pub(super) is_logging: bool,
     is_listening: bool,
+    /// Where the server has redirected a client on a pipe to.
+    pub(super) moved: Option<Uri>,
 }
 
 impl Connection {
@@ -78,13 +95,22 @@ impl Connection {
         headers: Arc<RemoteHeaders>,
         to_guard: mpsc::Sender<Received>,
     ) -> Self {
-        let (known, ended) = (Mutex::default(), watch::Sender::new(None));
-        Self { remote, headers, known, ended, to_guard }
+        let (known, reopening) = (Mutex::default(), AsyncMutex::default());
+        let (ended, is_busy) = (watch::Sender::new(None), watch::Sender::new(false));
+        let (open, reopened) = (Semaphore::new(MAX_OPEN), watch::Sender::new(0));
+        Self { remote, headers, known, ended, is_busy, open, reopening, reopened, to_guard }
     }
 
     /// Sends a request to the server, and its answer to the guard.
     pub(super) async fn request(&self, id: &Id, request: Option<&Request>, text: Pieces) {
-        match self.ask(id, request, text).await {
+        let asked = if self.headers.is_on_pipe {
+            // It is never closed.
+            let _open = self.open.acquire().await;
+            self.ask_on_pipe(id, request, text).await
+        } else {
+            self.ask(id, request, text).await
+        };
+        match asked {
             Ok(()) => {}
             Err(NoAnswer::SessionEnded) => self.end_with_session(),
             Err(NoAnswer::Unreached(reason)) if self.is_opening(id) => self.end(reason),
@@ -101,7 +127,12 @@ impl Connection {
         }
     }
 
-    async fn ask(&self, id: &Id, request: Option<&Request>, text: Pieces) -> Result<(), NoAnswer> {
+    pub(super) async fn ask(
+        &self,
+        id: &Id,
+        request: Option<&Request>,
+        text: Pieces,
+    ) -> Result<(), NoAnswer> {
         let has_session = lock(&self.known).session.is_some();
         let response = self.post(request, text).await.map_err(NoAnswer::Unreached)?;
         let status = response.status();
@@ -142,7 +173,7 @@ impl Connection {
     }
 
     /// Ends the connection, whose session the server does not know any more.
-    fn end_with_session(&self) {
+    pub(super) fn end_with_session(&self) {
         lock(&self.known).session = None;
         let reason = "the server has ended the session; the next request opens a new one";
         self.end(reason.to_owned());
@@ -161,10 +192,25 @@ impl Connection {
     pub(super) async fn listen(&self) {
         let mut place = Place::default();
         let mut is_offered = false;
+        let mut reopened = self.reopened.subscribe();
         loop {
-            match self.resume(&mut place, None).await {
+            reopened.borrow_and_update();
+            let session = lock(&self.known).session.clone();
+            let resumed = tokio::select! {
+                resumed = self.resume(&mut place, None) => resumed,
+                // The stream of a session that is gone may stay open.
+                _ = reopened.changed() => {
+                    place = Place::default();
+                    continue;
+                }
+            };
+            match resumed {
                 Ok(Resumed::Never(StatusCode::NOT_FOUND)) if is_offered => {
-                    return self.end_with_session();
+                    if !self.headers.is_on_pipe || self.reopen(session).await.is_err() {
+                        return self.end_with_session();
+                    }
+                    place = Place::default();
+                    continue;
                 }
                 Ok(Resumed::Never(_)) => return,
                 Ok(Resumed::Read(_)) => is_offered = true,
@@ -210,8 +256,18 @@ impl Connection {
         let schema_of = |name: &str| lock(&self.known).tools.schema(name);
         let headers = headers_of(request, &self.remote.server, &schema_of);
         let id = request.and_then(|request| request.id.as_ref());
-        let body = in_pieces(text.into_iter().map(Counted::into_bytes));
-        let sent = self.send(Method::POST, id, headers, body).await;
+        let post = || {
+            let body = in_pieces(text.clone().into_iter().map(Counted::into_bytes));
+            self.send(Method::POST, id, headers.clone(), body)
+        };
+        let mut sent = post().await;
+        for _ in 0..MAX_REDIRECTS {
+            match sent.as_ref().map(|response| self.follows(response)) {
+                Ok(Ok(true)) => sent = post().await,
+                Ok(Err(elsewhere)) => sent = Err(elsewhere),
+                Ok(Ok(false)) | Err(_) => break,
+            }
+        }
         sent.inspect_err(|failure| self.remote.report(failure))
     }
 
@@ -226,7 +282,9 @@ impl Connection {
         let head = self.headers.get(id);
         let Head { mut headers, query } =
             head.ok_or_else(|| "the client has left, or signs each request".to_owned())?;
-        let uri = self.remote.http.endpoint(query.as_deref())?;
+        let moved = lock(&self.known).moved.clone();
+        let endpoint = || self.remote.http.endpoint(query.as_deref());
+        let uri = moved.map_or_else(endpoint, Ok)?;
         headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         {
@@ -309,7 +367,8 @@ impl Connection {
     /// Takes a message of the server; `true` if it answers the request `id`.
     async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
         let received = Received::of_client_as_line(message, &self.remote.pool).await;
-        let mut is_answer = false;
+        // Whoever waits for a broken answer hears that it is broken.
+        let mut is_answer = id.is_some() && received.unreadable_id() == id;
         if let Some(frame) = received.frame()
             && let Kind::Response(found) = &frame.part.kind
         {
@@ -392,7 +451,7 @@ enum Resumed {
 }
 
 /// Why a request has no answer.
-enum NoAnswer {
+pub(super) enum NoAnswer {
     /// The server does not know the session.
     SessionEnded,
     /// The request may not have reached the server.
@@ -404,7 +463,7 @@ enum NoAnswer {
 }
 
 impl NoAnswer {
-    fn internal(reason: &str) -> Self {
+    pub(super) fn internal(reason: &str) -> Self {
         Self::Error(error_object(code::INTERNAL, reason, None))
     }
 }

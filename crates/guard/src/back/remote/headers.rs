@@ -1,9 +1,10 @@
-//! What requests to a server on HTTP say beside their messages, for clients that are of another era.
+//! What requests to a server on HTTP say beside their messages.
 
 use std::sync::{Arc, Mutex};
 
 use ahash::AHashMap;
 use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
 
 use super::refusal::{HttpRefusal, MAX_ANSWER, Mark};
 use crate::memory::MemoryLimit;
@@ -27,6 +28,9 @@ pub(crate) struct Head {
 #[derive(Default)]
 pub(crate) struct RemoteHeaders {
     pub(crate) is_fixed: bool,
+    /// Whether they are those of the only client, which is on a pipe: it cannot open a session again, and sees neither a
+    /// status nor headers.
+    pub(crate) is_on_pipe: bool,
     /// What refusals of the server are marked with.
     pub(crate) mark: Option<Mark>,
     heads: Mutex<Heads>,
@@ -56,6 +60,18 @@ impl RemoteHeaders {
         let general = Arc::new(Head { headers: caller.headers(), query });
         let heads = Mutex::new(Heads { general, ..Heads::default() });
         Self { is_fixed: true, heads, ..Self::of_requests() }
+    }
+
+    /// These headers, for all requests of a client on a pipe.
+    pub(crate) fn on_pipe(headers: HeaderMap) -> Self {
+        let general = Arc::new(Head { headers, query: None });
+        let heads = Mutex::new(Heads { general, ..Heads::default() });
+        Self { is_fixed: true, is_on_pipe: true, heads, ..Self::of_requests() }
+    }
+
+    /// Whether they have credentials.
+    pub(super) fn has_credentials(&self) -> bool {
+        lock(&self.heads).general.headers.contains_key(AUTHORIZATION)
     }
 
     /// Headers that each request of a client has for itself.

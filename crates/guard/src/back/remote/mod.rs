@@ -1,8 +1,10 @@
-//! Connections to servers on Streamable HTTP, for clients that are of another era.
+//! Connections to servers on Streamable HTTP, for clients that are of another era or on a pipe.
 
 mod connection;
 pub(crate) mod headers;
+mod on_pipe;
 pub(crate) mod refusal;
+
 mod request;
 mod server;
 mod session;

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use hyper::header::{DATE, HeaderName, HeaderValue};
 use hyper::http::response::Parts;
 use hyper::{HeaderMap, Response, StatusCode};
+use memchr::memmem;
 use serde_json::json;
 
 use crate::http::respond::{Body, json as respond, remove_hop_by_hop};
@@ -26,6 +27,16 @@ pub(crate) struct HttpRefusal {
 }
 
 impl HttpRefusal {
+    /// A refusal of the guard itself, with this status.
+    pub(super) fn new(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new() }
+    }
+
+    /// The status.
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// The refusal that `response` is; `None` where its status means something else in another era, such as 404.
     pub(crate) fn read(response: &Parts) -> Option<Self> {
         let status = response.status;
@@ -88,7 +99,8 @@ impl Mark {
     }
 
     fn try_take(&self, answer: &[u8]) -> Option<(String, HttpRefusal)> {
-        let text = str::from_utf8(answer).ok().filter(|text| text.contains(&self.0))?;
+        memmem::find(answer, self.0.as_bytes())?;
+        let text = str::from_utf8(answer).ok()?;
         let mut answer = Object::copied(text.trim_ascii());
         let mut error = answer.object("error");
         let (status, all) =

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use hyper::HeaderMap;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 use toolbond_contract::headers::{encode, param_headers};
 
+use crate::back::http::set_message_headers;
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::Driven;
 use crate::server::GuardedServer;
+use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::era::{MODERN, meta};
 use toolbond_guard_core::json::object::Object;
 use toolbond_guard_core::json::strict::parse_described;
@@ -20,6 +22,7 @@ use toolbond_guard_core::trace::repeat_trace;
 pub(super) type SchemaOf<'a> = &'a dyn Fn(&str) -> Option<Arc<Value>>;
 
 /// A message for a server on HTTP.
+#[derive(Clone)]
 pub(crate) struct ToServer {
     /// What it is, unless it is an answer.
     pub(super) request: Option<Request>,
@@ -27,6 +30,7 @@ pub(crate) struct ToServer {
 }
 
 /// A request, or without an id a notification.
+#[derive(Clone)]
 pub(super) struct Request {
     pub(super) id: Option<Id>,
     pub(super) method: String,
@@ -49,6 +53,11 @@ impl ToServer {
         Self { request, text: driven.pieces(message) }
     }
 
+    /// Text that could not be read.
+    pub(crate) fn unread(text: Counted) -> Self {
+        Self { request: None, text: text.into() }
+    }
+
     /// The id of a request.
     pub(crate) fn id(&self) -> Option<&Id> {
         self.request.as_ref()?.id.as_ref()
@@ -62,9 +71,7 @@ pub(super) fn headers_of(
     schema_of: SchemaOf<'_>,
 ) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let both = HeaderValue::from_static("application/json, text/event-stream");
-    headers.insert(ACCEPT, both);
+    set_message_headers(&mut headers);
     let Some(Request { id: Some(_), method, params }) = request else { return headers };
     let names_version = || params.object("_meta").get(meta::VERSION).is_some();
     if matches!(method.as_str(), "server/discover" | "subscriptions/listen") || names_version() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ahash::AHashMap;
 use hyper::{HeaderMap, Method};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet, yield_now};
 use tokio::time::timeout;
 
@@ -20,6 +20,9 @@ use toolbond_guard_core::message::Id;
 
 /// How long the server may take to accept a notification, and the end of a session.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long the server may take to accept the last messages before that.
+const LAST_MESSAGES: Duration = Duration::from_secs(3);
 
 /// One connection to a server on HTTP.
 pub(crate) struct RemoteSession {
@@ -66,14 +69,23 @@ impl RemoteSession {
         }
     }
 
+    /// Whether the server has not accepted the last message that is sent in order.
+    pub(crate) fn busy(&self) -> watch::Receiver<bool> {
+        self.connection.is_busy.subscribe()
+    }
+
     /// Why the connection has ended, if it has.
     pub(crate) fn why_ended(&self) -> Option<String> {
         self.connection.ended.borrow().clone()
     }
 
-    /// Ends the session at the server.
+    /// Ends the session at the server, after what was sent to it. Nobody sends any more.
     pub(crate) async fn end(self) {
-        self.pump.abort();
+        drop(self.to_server);
+        let mut pump = self.pump;
+        if timeout(LAST_MESSAGES, &mut pump).await.is_err() {
+            pump.abort();
+        }
         if lock(&self.connection.known).session.is_some() {
             let ended = self.connection.send(Method::DELETE, None, HeaderMap::new(), full(""));
             if let Ok(Err(failure)) = timeout(PATIENCE, ended).await {
@@ -87,7 +99,10 @@ impl RemoteSession {
 async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiver<ToServer>) {
     let mut running = JoinSet::<Option<Id>>::new();
     let mut requests = AHashMap::<Id, AbortHandle>::new();
-    while let Some(ToServer { request, text }) = from_guard.recv().await {
+    loop {
+        connection.is_busy.send_replace(false);
+        let Some(ToServer { request, text }) = from_guard.recv().await else { return };
+        connection.is_busy.send_replace(true);
         while let Some(ended) = running.try_join_next() {
             if let Ok(Some(id)) = ended {
                 requests.remove(&id);
@@ -96,7 +111,9 @@ async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::UnboundedReceiv
         let method = request.as_ref().map_or("", |request| &request.method);
         if let Some(id) = request.as_ref().and_then(|request| request.id.clone()) {
             // The session of a legacy client ends with an error anyway.
-            if method == "initialize" && connection.headers.is_fixed {
+            if method == "initialize" && connection.headers.is_on_pipe {
+                connection.keep_initialize(request.as_ref(), &text);
+            } else if method == "initialize" && connection.headers.is_fixed {
                 lock(&connection.known).opening = Some(id.clone());
             }
             if method == "logging/setLevel" {

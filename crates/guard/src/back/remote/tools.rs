@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 use bytestring::ByteString;
+use memchr::memmem;
 use serde_json::{Map, Value, json};
 
 use toolbond_guard_core::json::members::{entries, members};
@@ -90,6 +91,12 @@ pub(crate) struct LearnedTool {
 impl Learned {
     /// What is learned of a result. With `knows_tools` also lists without such tools are read, which may have lost them.
     pub(crate) fn of_result(result: &ByteString, knows_tools: bool) -> Self {
+        // Results of calls have nothing to learn from, and are found faster than they are read. A name may be written
+        // with escapes.
+        let names = ["\"tools\"", "\"protocolVersion\"", "\\u"];
+        if names.iter().all(|name| memmem::find(result.as_bytes(), name.as_bytes()).is_none()) {
+            return Self::default();
+        }
         let Ok(object) = Object::read(Some(result)) else { return Self::default() };
         let mut tools = Vec::new();
         // The name may be written with escapes.
@@ -170,7 +177,8 @@ mod tests {
             ),
             (r#"{"properties":{"a":{}}}"#, None),
         ] {
-            let list = format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#);
+            let name = if expected.is_some() { "t\\u006fols" } else { "tools" };
+            let list = format!(r#"{{"{name}":[{{"name":"t","inputSchema":{schema}}}]}}"#);
             let list = list.into();
             let learned = Learned::of_result(&list, true).tools;
             assert_eq!((learned.len(), learned[0].schema.as_ref()), (1, expected), "{schema}");

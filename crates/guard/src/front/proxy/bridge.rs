@@ -12,7 +12,7 @@ use bytestring::ByteString;
 use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Incoming as IncomingBody;
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue};
+use hyper::header::{ACCEPT_ENCODING, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use tokio::sync::watch;
@@ -21,6 +21,7 @@ use tokio::time::{Instant, timeout};
 use super::asking::{Asking, Found};
 use super::reverse_proxy::Proxy;
 use crate::back::http::answer::read_answer;
+use crate::back::http::set_message_headers;
 use crate::http::body::read_body;
 use crate::http::events::{EventSplitter, data};
 use crate::http::media::{Media, media};
@@ -372,8 +373,7 @@ fn is_modern_refusal(answer: &Frame) -> bool {
 /// The headers of a request in the name of a client whose request has `headers`.
 fn own_headers(headers: &HeaderMap) -> HeaderMap {
     let mut headers = forwarded(headers);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    set_message_headers(&mut headers);
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers
 }

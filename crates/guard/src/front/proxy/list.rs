@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use bytestring::ByteString;
 use http_body_util::{BodyExt as _, Collected, Limited};
-use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, HeaderValue};
 use hyper::{HeaderMap, Method, Response, Uri};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
 use crate::back::http::answer::read_answer;
+use crate::back::http::set_message_headers;
 use crate::back::remote::Remote;
 use crate::http::respond::{full, remove_hop_by_hop};
 use toolbond_guard_core::caller::of_list;
@@ -142,8 +143,7 @@ impl ToolLists {
         if headers.contains_key("mcp-method") {
             headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
         }
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        set_message_headers(&mut headers);
         // What a gateway does to paths is not known here, so behind one the list is at the path of the server's URL.
         let settings = &self.remote.server.rules().settings;
         let (is_replica, max) = (settings.is_replica(), settings.max_message);

@@ -40,13 +40,13 @@ pub enum End {
 }
 
 /// How long a server may take for the last answers after the client closed its side.
-const LAST_ANSWERS: Duration = Duration::from_secs(600);
+pub(super) const LAST_ANSWERS: Duration = Duration::from_secs(600);
 
 /// How long a server may take to end after it closed its output.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// How long a server may take to end by itself after that, and a client to read its last answers.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// How long the output of a server that has ended may stay silent: a child of it may keep it open.
 const SILENCE: Duration = Duration::from_millis(300);
@@ -60,6 +60,8 @@ struct Relay {
     driven: Driven,
     to_client: Outbox,
     to_server: Outbox,
+    /// Whether the end of the server was reported, with what it left unanswered.
+    has_reported: AtomicBool,
 }
 
 impl Transport for Relay {
@@ -164,10 +166,7 @@ impl Relay {
         drive(self, |it, _| it.on_client_end());
         self.stop_sending();
         if !wait_until(self, LAST_ANSWERS, Conversation::is_idle).await {
-            let seconds = LAST_ANSWERS.as_secs();
-            let reason = format!(
-                "the server did not answer within {seconds} seconds after the client closed its input"
-            );
+            let reason = late();
             self.server.report(Event::warning(format!("server: {reason}")));
             drive(self, |it, _| it.on_server_gone(&reason));
         }
@@ -196,6 +195,7 @@ impl Relay {
         if !drive(self, |it, _| it.is_idle()) {
             let event = Event::warning(format!("server: {reason}"));
             self.server.report(event.or_unquoted("server: ended before it answered"));
+            self.has_reported.store(true, Ordering::Relaxed);
         }
         if !is_expected {
             drive(self, |it, _| it.on_server_gone(&reason));
@@ -232,6 +232,12 @@ impl Relay {
     }
 }
 
+/// What is said of a server that does not answer a client that has closed its side.
+pub(super) fn late() -> String {
+    let seconds = LAST_ANSWERS.as_secs();
+    format!("the server did not answer within {seconds} seconds after the client closed its input")
+}
+
 /// Carries lines between a client and a server until one of them is gone.
 ///
 /// Reads from one side only as fast as the other one takes what comes out. A line of more than
@@ -242,7 +248,8 @@ pub async fn relay(
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
 ) -> End {
-    relay_until(client, (Box::new(server.0), Box::new(server.1)), guarded, memory, None).await
+    let server: (Input, Output) = (Box::new(server.0), Box::new(server.1));
+    relay_until(client, server, guarded, memory, None).await.0
 }
 
 /// How a process ended.
@@ -252,20 +259,23 @@ struct ProcessEnd {
 }
 
 /// [`relay`], for a server that is over when its `process` is, if it is one of this guard. Its last lines are still read.
+/// Says with how it ended whether the end of the server was reported.
 async fn relay_until(
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
     server: (Input, Output),
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
     process: Option<&Running>,
-) -> End {
+) -> (End, bool) {
     let max = guarded.rules().settings.max_message;
     let pool = Arc::new(JobPool::new(Arc::clone(&memory)));
     let conversation =
         Conversation::new(Arc::clone(guarded.shared()), Link::Pipe, Revision::default());
     let driven = Driven::new(conversation.with_bridge(Users::One), pool);
     let (to_client, to_server) = (Outbox::default(), Outbox::default());
-    let relay = Arc::new(Relay { server: guarded, driven, to_client, to_server });
+    let has_reported = AtomicBool::new(false);
+    let relay = Relay { server: guarded, driven, to_client, to_server, has_reported };
+    let relay = Arc::new(relay);
     let mut client_in = LineReader::new(client.0, Sender::Client, max, &memory);
     let mut server_in = LineReader::new(server.0, Sender::Server, max, &memory);
     let (mut client_out, server_out) = (client.1, server.1);
@@ -314,7 +324,7 @@ async fn relay_until(
         biased;
         end = from_client => end,
         end = from_server => end,
-        _ = &mut to_client => return End::Client,
+        _ = &mut to_client => return (End::Client, false),
         () = relay.write_server(outs) => (End::Server, None),
     };
     // A client that has left may not read any more, and a server that then ends is at no fault.
@@ -324,7 +334,7 @@ async fn relay_until(
         _ = &mut to_client => {}
         () = settle => {}
     }
-    end
+    (end, relay.has_reported.load(Ordering::Relaxed))
 }
 
 /// Starts a server and relays between it and `client` until one of them ends or a signal arrives. Returns the exit
@@ -350,20 +360,24 @@ async fn launch_and_relay(
     let (mut child, watchdog) = launch.clone().start()?;
     let Some(streams) = child.streams() else { return Ok(0) };
     let running = Running { launch, child: tokio::sync::Mutex::new((child, watchdog)) };
-    let caught = {
+    let (caught, has_reported) = {
         let (output, input) = streams;
         let streams: (Input, Output) = (Box::new(output), Box::new(input));
         let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, Some(&running));
         tokio::select! {
-            _ = relayed => None,
-            caught = signals.next() => Some(caught),
+            (_, has_reported) = relayed => (None, has_reported),
+            caught = signals.next() => (Some(caught), false),
         }
     };
+    if caught == Some(Signal::Interrupt) {
+        let text = "ending: the server has 3 s to end; a second Ctrl-C kills it at once";
+        guarded.report(Event::info(text));
+    }
     let (mut child, _watchdog) = running.child.into_inner();
     let status = end(&mut child, caught, &mut signals).await;
     Ok(match status {
         Ok(status) => {
-            if !status.success() && caught.is_none() {
+            if !status.success() && caught.is_none() && !has_reported {
                 let how = child.describe_end(status);
                 let event = Event::warning(format!("server: ended with {how}"));
                 guarded.report(event.or_unquoted(format!("server: ended with {status}")));

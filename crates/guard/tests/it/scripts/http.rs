@@ -20,7 +20,7 @@ use super::stage::{Answer, Inbox, Open, Seen, Stage, is_one_way};
 use crate::http::{guarded, serve};
 use crate::pair::result;
 
-type Answers = Sender<Answer>;
+pub(super) type Answers = Sender<Answer>;
 
 /// A client, each of whose requests has a connection of its own.
 struct Client {
@@ -97,6 +97,44 @@ fn quiet() -> Arc<dyn toolbond_guard::Listener> {
     Arc::new(|_: Event| {})
 }
 
+/// A server that the test plays: each POST is a message for it.
+pub(super) fn server(inbox: Sender<Seen<Answers>>) -> HttpServer {
+    HttpServer::start(move |request, reply| {
+        if request.method() != "POST" {
+            return reply.send("405 Method Not Allowed", "", "");
+        }
+        let body = String::from_utf8(request.body.clone()).unwrap();
+        if is_one_way(&body) {
+            let _ = inbox.send(Seen::Server(body, None));
+            return reply.send("202 Accepted", "", "");
+        }
+        let (answers, answer) = channel();
+        let _ = inbox.send(Seen::Server(body, Some(answers)));
+        let mut is_stream = false;
+        while let Ok(answer) = answer.recv() {
+            match answer {
+                Answer::Last(text) if !is_stream => {
+                    return reply.send("200 OK", "content-type: application/json", text);
+                }
+                Answer::Last(text) => {
+                    reply.event(&format!("data: {text}\n\n"))?;
+                    return reply.event("");
+                }
+                Answer::Before(text) => {
+                    if !is_stream {
+                        reply.events()?;
+                    }
+                    is_stream = true;
+                    reply.event(&format!("data: {text}\n\n"))?;
+                }
+            }
+        }
+        // The script has ended without an answer.
+        reply.close();
+        Ok(())
+    })
+}
+
 /// A client and a server on HTTP.
 pub(super) struct OverHttp {
     client: Client,
@@ -107,41 +145,7 @@ pub(super) struct OverHttp {
 impl OverHttp {
     pub(super) fn new(settings: Settings, revision: &str) -> Self {
         let (sender, receiver) = channel();
-        let inbox = sender.clone();
-        let server = HttpServer::start(move |request, reply| {
-            if request.method() != "POST" {
-                return reply.send("405 Method Not Allowed", "", "");
-            }
-            let body = String::from_utf8(request.body.clone()).unwrap();
-            if is_one_way(&body) {
-                let _ = inbox.send(Seen::Server(body, None));
-                return reply.send("202 Accepted", "", "");
-            }
-            let (answers, answer) = channel();
-            let _ = inbox.send(Seen::Server(body, Some(answers)));
-            let mut is_stream = false;
-            while let Ok(answer) = answer.recv() {
-                match answer {
-                    Answer::Last(text) if !is_stream => {
-                        return reply.send("200 OK", "content-type: application/json", text);
-                    }
-                    Answer::Last(text) => {
-                        reply.event(&format!("data: {text}\n\n"))?;
-                        return reply.event("");
-                    }
-                    Answer::Before(text) => {
-                        if !is_stream {
-                            reply.events()?;
-                        }
-                        is_stream = true;
-                        reply.event(&format!("data: {text}\n\n"))?;
-                    }
-                }
-            }
-            // The script has ended without an answer.
-            reply.close();
-            Ok(())
-        });
+        let server = server(sender.clone());
         let url = server.url("/mcp");
         let guarded = guarded(settings, quiet());
         let port = serve(move || {

@@ -6,6 +6,7 @@ mod events;
 mod http;
 mod script;
 mod stage;
+mod upstream;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,6 +19,7 @@ use self::bridged::{LegacyClient, ModernClient};
 use self::http::{OverHttp, OverProcess};
 use self::script::{Script, scripts};
 use self::stage::Stage;
+use self::upstream::OverUpstream;
 use crate::pair::Pair;
 
 /// Plays every script on the stage that `build` makes for it.
@@ -122,9 +124,14 @@ fn a_message_is_read_once_in_each_direction() {
         reads_of_a_call(&mut LegacyClient::new(script), script, "legacy-client"),
         reads_of_a_call(&mut ModernClient::new(script), script, "modern-client"),
         reads_of_a_call(&mut envoy::OverEnvoy::new(script), script, "envoy"),
+        reads_of_a_call(
+            &mut OverUpstream::greeted(script.settings.clone(), revision),
+            script,
+            "upstream",
+        ),
     ];
     // One of the call, one of the answer.
-    assert_eq!(found, [2; 6]);
+    assert_eq!(found, [2; 7]);
 }
 
 #[test]
@@ -150,6 +157,11 @@ fn with_a_legacy_client_and_a_modern_server() {
 #[test]
 fn with_a_modern_client_and_a_legacy_server() {
     play("modern-client", ModernClient::new);
+}
+
+#[test]
+fn on_standard_input_in_front_of_a_server_on_http() {
+    play("upstream", |script| OverUpstream::greeted(script.settings.clone(), &script.revision));
 }
 
 #[test]

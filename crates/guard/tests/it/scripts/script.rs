@@ -7,8 +7,8 @@ use toolbond_contract::Policy;
 use toolbond_guard::Settings;
 
 /// The ways that a script is played.
-pub(super) const WAYS: [&str; 6] =
-    ["stdio", "http", "process", "legacy-client", "modern-client", "envoy"];
+pub(super) const WAYS: [&str; 7] =
+    ["stdio", "http", "process", "legacy-client", "modern-client", "envoy", "upstream"];
 
 /// The revision of a script that names none.
 const REVISION: &str = "2025-11-25";

@@ -30,7 +30,7 @@ impl<'a> Instance<'a> {
     /// Fails if `text` is not JSON, nests more than 127 arrays and objects, has a number that is out of range or a
     /// duplicate key, or is longer than 4 GiB.
     pub fn parse(text: &'a str) -> Result<Self, InstanceError> {
-        Parser::new(text)?.parse()
+        Parser::new(text).and_then(Parser::parse).map_err(|error| *error)
     }
 
     /// Parses the value that `text` starts with, and returns it with the place where it ends.
@@ -47,7 +47,7 @@ impl<'a> Instance<'a> {
     /// # Ok::<(), toolbond_schema::InstanceError>(())
     /// ```
     pub fn parse_start(text: &'a str) -> Result<(Self, usize), InstanceError> {
-        Parser::new(text)?.parse_start()
+        Parser::new(text).and_then(Parser::parse_start).map_err(|error| *error)
     }
 
     /// Returns an upper bound on the bytes that [`Instance::parse`] allocates.

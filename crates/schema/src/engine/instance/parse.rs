@@ -13,22 +13,24 @@ const DEPTH: usize = 127;
 /// Nodes that there is room for at first.
 pub(super) const LEAST_NODES: usize = 16;
 
-/// Stands for the container of the root.
-const NONE: u32 = u32::MAX;
-
-type Parsed<T> = Result<T, InstanceError>;
+/// The error is on the heap, so that a success is handed on in a register.
+type Parsed<T> = Result<T, Box<InstanceError>>;
 
 /// The parser of one text.
-///
-/// A container that is not closed has the place of the one around it in `b`, and above its kind a set
-/// of bits for the names that it has.
 pub(super) struct Parser<'a> {
     instance: Instance<'a>,
     bytes: &'a [u8],
     at: usize,
-    /// The innermost container that is open.
-    container: u32,
     depth: usize,
+}
+
+/// An object that is being parsed.
+struct OpenObject {
+    place: u32,
+    /// The members so far.
+    count: u32,
+    /// A set of bits for their names.
+    names: u64,
 }
 
 impl<'a> Parser<'a> {
@@ -36,7 +38,7 @@ impl<'a> Parser<'a> {
         let limit = u32::MAX as usize;
         if text.len() > limit {
             let kind = InstanceErrorKind::Length { found: text.len(), limit };
-            return Err(InstanceError { offset: 0, kind });
+            return Err(Box::new(InstanceError { offset: 0, kind }));
         }
         let (mut nodes, mut decoded, mut index) = (Vec::new(), String::new(), Index::default());
         if text.len() > SMALL {
@@ -50,92 +52,76 @@ impl<'a> Parser<'a> {
             nodes.reserve(LEAST_NODES.max(text.len() / 12));
         }
         let instance = Instance { text, decoded, nodes, index, nesting: 0 };
-        Ok(Self { instance, bytes: text.as_bytes(), at: 0, container: NONE, depth: 0 })
+        Ok(Self { instance, bytes: text.as_bytes(), at: 0, depth: 0 })
     }
 
     pub(super) fn parse(mut self) -> Parsed<Instance<'a>> {
-        self.values()?;
+        self.value()?;
         self.space();
         if self.at < self.bytes.len() {
-            return Err(self.expected("the end of the text"));
+            return self.expected("the end of the text");
         }
         Ok(self.instance)
     }
 
     /// Parses the value that the text starts with, and returns where that ends.
     pub(super) fn parse_start(mut self) -> Parsed<(Instance<'a>, usize)> {
-        self.values()?;
+        self.value()?;
         Ok((self.instance, self.at))
     }
 
     /// Parses a value and all that is in it.
-    fn values(&mut self) -> Parsed<()> {
-        loop {
-            let is_open = self.value()?;
-            if !is_open && !self.follow()? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Parses a value, or the start of one that has others in it; whether a value has to come next.
-    fn value(&mut self) -> Parsed<bool> {
+    fn value(&mut self) -> Parsed<()> {
         self.space();
-        let node = match self.peek() {
-            Some(b'"') => self.string()?,
-            Some(b'{') => {
-                self.open(Node::OBJECT)?;
-                self.space();
-                if self.peek() == Some(b'}') {
-                    self.close()?;
-                    return Ok(false);
-                }
-                self.name()?;
-                return Ok(true);
-            }
-            Some(b'[') => {
-                self.open(Node::ARRAY)?;
-                self.space();
-                if self.peek() == Some(b']') {
-                    self.close()?;
-                    return Ok(false);
-                }
-                return Ok(true);
-            }
-            Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b't') => self.word(b"true", Node::TRUE)?,
-            Some(b'f') => self.word(b"false", Node::FALSE)?,
-            Some(b'n') => self.word(b"null", Node::NULL)?,
-            _ => return Err(self.expected("a value")),
-        };
-        self.instance.nodes.push(node);
-        Ok(false)
+        match self.peek() {
+            Some(b'"') => self.string(),
+            Some(b'{') => self.object(),
+            Some(b'[') => self.array(),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.word(b"true", Node::TRUE),
+            Some(b'f') => self.word(b"false", Node::FALSE),
+            Some(b'n') => self.word(b"null", Node::NULL),
+            _ => self.expected("a value"),
+        }
     }
 
-    /// Parses what comes after a value; whether that is another one.
-    fn follow(&mut self) -> Parsed<bool> {
-        while self.container != NONE {
-            self.space();
-            let container = &mut self.instance.nodes[self.container as usize];
-            container.a += 1;
-            let is_object = container.kind() == Node::OBJECT;
-            match (self.peek(), is_object) {
-                (Some(b','), false) => {
-                    self.at += 1;
-                    return Ok(true);
+    fn array(&mut self) -> Parsed<()> {
+        let place = self.open()?;
+        let mut count = 0;
+        if self.peek() != Some(b']') {
+            loop {
+                self.value()?;
+                count += 1;
+                self.space();
+                match self.peek() {
+                    Some(b',') => self.at += 1,
+                    Some(b']') => break,
+                    _ => return self.expected("`,` or `]`"),
                 }
-                (Some(b','), true) => {
-                    self.at += 1;
-                    self.space();
-                    self.name()?;
-                    return Ok(true);
-                }
-                (Some(b']'), false) | (Some(b'}'), true) => self.close()?,
-                (_, false) => return Err(self.expected("`,` or `]`")),
-                (_, true) => return Err(self.expected("`,` or `}`")),
             }
         }
-        Ok(false)
+        self.close(place, Node::ARRAY, count);
+        Ok(())
+    }
+
+    fn object(&mut self) -> Parsed<()> {
+        let mut object = OpenObject { place: self.open()?, count: 0, names: 0 };
+        if self.peek() != Some(b'}') {
+            loop {
+                self.name(&mut object)?;
+                self.value()?;
+                object.count += 1;
+                self.space();
+                match self.peek() {
+                    Some(b',') => self.at += 1,
+                    Some(b'}') => break,
+                    _ => return self.expected("`,` or `}`"),
+                }
+                self.space();
+            }
+        }
+        self.close(object.place, Node::OBJECT, object.count);
+        if object.count > FEW { self.index(object.place) } else { Ok(()) }
     }
 
     #[inline]
@@ -151,60 +137,53 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    fn expected(&self, expected: &'static str) -> InstanceError {
+    fn expected<T>(&self, expected: &'static str) -> Parsed<T> {
         self.error(InstanceErrorKind::Syntax { expected })
     }
 
     #[cold]
-    fn error(&self, kind: InstanceErrorKind) -> InstanceError {
-        InstanceError { offset: self.at, kind }
+    fn error<T>(&self, kind: InstanceErrorKind) -> Parsed<T> {
+        Err(Box::new(InstanceError { offset: self.at, kind }))
     }
 
     /// The place of the next node. There are fewer nodes than bytes.
     fn place(&self) -> u32 {
-        u32::try_from(self.instance.nodes.len()).unwrap_or(NONE)
+        offset(self.instance.nodes.len())
     }
 
-    fn open(&mut self, kind: u32) -> Parsed<()> {
+    /// Starts an array or object, and returns its place.
+    fn open(&mut self) -> Parsed<u32> {
         if self.depth == DEPTH {
-            return Err(self.error(InstanceErrorKind::Depth { limit: DEPTH }));
+            return self.error(InstanceErrorKind::Depth { limit: DEPTH });
         }
         self.depth += 1;
         self.instance.nesting = self.instance.nesting.max(self.depth);
         let place = self.place();
-        self.instance.nodes.push(Node::new(kind, 0, self.container));
-        self.container = place;
+        self.instance.nodes.push(Node::new(Node::NULL, 0, 0));
         self.at += 1;
-        Ok(())
+        self.space();
+        Ok(place)
     }
 
-    fn close(&mut self) -> Parsed<()> {
-        let place = self.container;
-        let end = self.place();
-        let node = &mut self.instance.nodes[place as usize];
-        self.container = node.b;
-        node.b = end;
-        node.c = node.kind();
+    /// Ends the array or object at `place`.
+    fn close(&mut self, place: u32, kind: u32, count: u32) {
+        self.instance.nodes[place as usize] = Node::new(kind, count, self.place());
         self.depth -= 1;
-        if node.kind() == Node::OBJECT && node.a > FEW {
-            self.index(place)?;
-        }
         self.at += 1;
-        Ok(())
     }
 
     /// Parses the name of a member and the colon after it.
-    fn name(&mut self) -> Parsed<()> {
+    #[inline]
+    fn name(&mut self, object: &mut OpenObject) -> Parsed<()> {
         if self.peek() != Some(b'"') {
-            return Err(self.expected("a member name"));
+            return self.expected("a member name");
         }
         let place = self.place();
-        let node = self.string()?;
-        self.instance.nodes.push(node);
-        self.check_name(place)?;
+        self.string()?;
+        self.check_name(place, object)?;
         self.space();
         if self.peek() != Some(b':') {
-            return Err(self.expected("`:`"));
+            return self.expected("`:`");
         }
         self.at += 1;
         Ok(())
@@ -212,40 +191,30 @@ impl<'a> Parser<'a> {
 
     /// Compares the name at `place` with those before it, where they are few; many are compared when the
     /// object is closed.
-    fn check_name(&mut self, place: u32) -> Parsed<()> {
-        let name = self.name_at(place);
-        let sum = name.first().zip(name.last()).map_or(0, |(first, last)| {
-            name.len() + 3 * usize::from(*first) + 11 * usize::from(*last)
-        });
-        let bit = 1 << (4 + sum % 28);
-        let object = &mut self.instance.nodes[self.container as usize];
-        let is_new = object.c & bit == 0;
-        object.c |= bit;
-        if is_new || object.a > FEW {
-            return Ok(());
-        }
-        let (name, mut other) = (self.name_at(place), self.container + 1);
+    #[inline]
+    fn check_name(&mut self, place: u32, object: &mut OpenObject) -> Parsed<()> {
+        let sum = match self.instance.bytes(place) {
+            name @ [first, .., last] => {
+                name.len() + 3 * usize::from(*first) + 11 * usize::from(*last)
+            }
+            one => one.first().map_or(0, |byte| usize::from(*byte)),
+        };
+        let bit = 1 << (sum % 64);
+        let is_new = object.names & bit == 0;
+        object.names |= bit;
+        if is_new || object.count > FEW { Ok(()) } else { self.compare_name(place, object.place) }
+    }
+
+    /// Compares the name at `place` with those before it in the object at `object`.
+    fn compare_name(&self, place: u32, object: u32) -> Parsed<()> {
+        let (name, mut other) = (self.instance.bytes(place), object + 1);
         while other < place {
-            if self.instance.nodes[other as usize].b as usize == name.len()
-                && self.name_at(other) == name
-            {
-                return Err(self.duplicate(place));
+            if self.instance.bytes(other) == name {
+                return self.duplicate(place);
             }
             other = self.instance.after(other + 1);
         }
         Ok(())
-    }
-
-    /// The bytes of the name at `place`.
-    #[inline]
-    fn name_at(&self, place: u32) -> &[u8] {
-        let node = self.instance.nodes[place as usize];
-        let held = if node.kind() == Node::DECODED {
-            self.instance.decoded.as_bytes()
-        } else {
-            self.bytes
-        };
-        &held[node.a as usize..][..node.b as usize]
     }
 
     /// Gives the object at `place`, which has many members, a table of them.
@@ -256,14 +225,14 @@ impl<'a> Parser<'a> {
         let table = index.add(members).filter(|table| *table <= u32::MAX >> 4);
         let Some(table) = table else {
             let (found, limit) = (self.bytes.len(), u32::MAX as usize);
-            return Err(self.error(InstanceErrorKind::Length { found, limit }));
+            return self.error(InstanceErrorKind::Length { found, limit });
         };
         let mut name = place + 1;
         while name < end {
             let text = self.instance.string(name);
             let is_same = |other| self.instance.string(other) == text;
             if !index.insert(table, members, (hash_of(text), name), is_same) {
-                return Err(self.duplicate(name));
+                return self.duplicate(name);
             }
             name = self.instance.after(name + 1);
         }
@@ -273,42 +242,43 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    fn duplicate(&self, place: u32) -> InstanceError {
+    fn duplicate(&self, place: u32) -> Parsed<()> {
         let name = self.instance.string(place).chars().take(60).collect();
         self.error(InstanceErrorKind::Duplicate { name })
     }
 
-    fn word(&mut self, word: &'static [u8], kind: u32) -> Parsed<Node> {
+    fn word(&mut self, word: &'static [u8], kind: u32) -> Parsed<()> {
         if !self.bytes[self.at..].starts_with(word) {
-            return Err(self.expected("a value"));
+            return self.expected("a value");
         }
         self.at += word.len();
-        Ok(Node::new(kind, 0, 0))
+        self.instance.nodes.push(Node::new(kind, 0, 0));
+        Ok(())
     }
 
     /// Parses a string whose opening quote is next.
     #[inline]
-    fn string(&mut self) -> Parsed<Node> {
+    fn string(&mut self) -> Parsed<()> {
         let start = self.at + 1;
         self.at = special(self.bytes, start);
-        match self.peek() {
-            Some(b'"') => {
-                let node = Node::new(Node::STRING, offset(start), offset(self.at - start));
-                self.at += 1;
-                Ok(node)
-            }
-            _ => self.escaped(start),
+        if self.peek() != Some(b'"') {
+            return self.escaped(start);
         }
+        let node = Node::new(Node::STRING, offset(start), offset(self.at - start));
+        self.instance.nodes.push(node);
+        self.at += 1;
+        Ok(())
     }
 
     /// Parses the rest of a string that is written with escapes; it is read up to the first one.
-    fn escaped(&mut self, mut start: usize) -> Parsed<Node> {
+    #[cold]
+    fn escaped(&mut self, mut start: usize) -> Parsed<()> {
         let first = self.instance.decoded.len();
         loop {
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => {}
-                _ => return Err(self.expected("the rest of a string")),
+                _ => return self.expected("the rest of a string"),
             }
             self.instance.decoded.push_str(&self.instance.text[start..self.at]);
             let decoded = self.escape()?;
@@ -319,7 +289,8 @@ impl<'a> Parser<'a> {
         self.instance.decoded.push_str(&self.instance.text[start..self.at]);
         self.at += 1;
         let length = self.instance.decoded.len() - first;
-        Ok(Node::new(Node::DECODED, offset(first), offset(length)))
+        self.instance.nodes.push(Node::new(Node::DECODED, offset(first), offset(length)));
+        Ok(())
     }
 
     /// Parses an escape, whose backslash is next.
@@ -333,7 +304,7 @@ impl<'a> Parser<'a> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode(),
-            _ => return Err(self.expected("an escape")),
+            _ => return self.expected("an escape"),
         };
         self.at += 1;
         Ok(decoded)
@@ -344,18 +315,18 @@ impl<'a> Parser<'a> {
         let first = self.hex()?;
         let code = if (0xd800..0xdc00).contains(&first) {
             if self.bytes.get(self.at..self.at + 2) != Some(b"\\u") {
-                return Err(self.expected("the second half of a surrogate pair"));
+                return self.expected("the second half of a surrogate pair");
             }
             self.at += 1;
             let second = self.hex()?;
             if !(0xdc00..0xe000).contains(&second) {
-                return Err(self.expected("the second half of a surrogate pair"));
+                return self.expected("the second half of a surrogate pair");
             }
             0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)
         } else {
             first
         };
-        char::from_u32(code).ok_or_else(|| self.expected("the first half of a surrogate pair"))
+        char::from_u32(code).map_or_else(|| self.expected("the first half of a surrogate pair"), Ok)
     }
 
     /// Parses `uXXXX`.
@@ -364,63 +335,84 @@ impl<'a> Parser<'a> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
-            let Some(digit) = digit else { return Err(self.expected("a hexadecimal digit")) };
+            let Some(digit) = digit else { return self.expected("a hexadecimal digit") };
             code = code << 4 | digit;
             self.at += 1;
         }
         Ok(code)
     }
 
-    fn number(&mut self) -> Parsed<Node> {
+    fn number(&mut self) -> Parsed<()> {
         let start = self.at;
         let is_negative = self.peek() == Some(b'-');
         self.at += usize::from(is_negative);
-        let mut integer = Some(0_u64);
-        match self.peek() {
-            Some(b'0') => self.at += 1,
-            Some(b'1'..=b'9') => {
-                while let Some(digit @ b'0'..=b'9') = self.peek() {
-                    integer = integer
-                        .and_then(|integer| integer.checked_mul(10))
-                        .and_then(|integer| integer.checked_add(u64::from(digit - b'0')));
-                    self.at += 1;
-                }
+        let mut digits = match self.peek() {
+            Some(b'0') => {
+                self.at += 1;
+                Some(0)
             }
-            _ => return Err(self.expected("a digit")),
-        }
+            _ => self.digits(Some(0))?,
+        };
+        let (mut is_integer, mut decimals) = (true, 0);
         if self.peek() == Some(b'.') {
-            integer = None;
             self.at += 1;
-            self.digits()?;
+            let point = self.at;
+            digits = self.digits(digits)?;
+            (is_integer, decimals) = (false, self.at - point);
         }
         if let Some(b'e' | b'E') = self.peek() {
-            integer = None;
             self.at += 1;
             self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
-            self.digits()?;
+            self.digits(None)?;
+            (is_integer, digits) = (false, None);
         }
-        match integer {
-            Some(integer) if !is_negative => return Ok(Node::number(Node::POSITIVE, integer)),
+        let node = match digits {
+            Some(integer) if is_integer && !is_negative => Node::number(Node::POSITIVE, integer),
             // A zero with a sign is a float.
-            Some(integer @ 1..) if integer <= i64::MIN.unsigned_abs() => {
-                return Ok(Node::number(Node::NEGATIVE, integer.wrapping_neg()));
+            Some(integer @ 1..) if is_integer && integer <= i64::MIN.unsigned_abs() => {
+                Node::number(Node::NEGATIVE, integer.wrapping_neg())
             }
-            _ => {}
-        }
-        match self.instance.text[start..self.at].parse::<f64>() {
-            Ok(float) if float.is_finite() => Ok(Node::number(Node::FLOAT, float.to_bits())),
-            _ => Err(self.error(InstanceErrorKind::NumberOutOfRange)),
-        }
+            _ => {
+                let float = digits.and_then(|digits| exact(digits, decimals));
+                let float = match float {
+                    Some(float) if is_negative => -float,
+                    Some(float) => float,
+                    None => {
+                        let float = self.instance.text[start..self.at].parse::<f64>().ok();
+                        let float = float.filter(|float| float.is_finite());
+                        float.map_or_else(|| self.error(InstanceErrorKind::NumberOutOfRange), Ok)?
+                    }
+                };
+                Node::number(Node::FLOAT, float.to_bits())
+            }
+        };
+        self.instance.nodes.push(node);
+        Ok(())
     }
 
-    /// Parses at least one digit.
-    fn digits(&mut self) -> Parsed<()> {
+    /// Parses at least one digit, after `digits`; `None` where that are too many for 64 bits.
+    #[inline]
+    fn digits(&mut self, mut digits: Option<u64>) -> Parsed<Option<u64>> {
         let start = self.at;
-        while let Some(b'0'..=b'9') = self.peek() {
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            digits = digits
+                .and_then(|digits| digits.checked_mul(10))
+                .and_then(|digits| digits.checked_add(u64::from(digit - b'0')));
             self.at += 1;
         }
-        if self.at == start { Err(self.expected("a digit")) } else { Ok(()) }
+        if self.at == start { self.expected("a digit") } else { Ok(digits) }
     }
+}
+
+/// The number that is written as `digits`, so many of which are `decimals`, where one division is exact: both are
+/// doubles, so the result is rounded once.
+#[inline]
+fn exact(digits: u64, decimals: usize) -> Option<f64> {
+    const POWERS: [f64; 16] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let power = POWERS.get(decimals)?;
+    #[expect(clippy::cast_precision_loss, reason = "it is exact up to 53 bits")]
+    (digits < 1 << 53).then(|| digits as f64 / power)
 }
 
 /// A place in a text whose length was checked.

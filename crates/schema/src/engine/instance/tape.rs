@@ -1,6 +1,6 @@
 //! The tape that a text is parsed into, and walking over it.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use jsonschema::JsonType;
 use serde_json::{Number, Value};
@@ -118,10 +118,24 @@ impl Instance<'_> {
     /// The string at `at`.
     #[inline]
     pub(super) fn string(&self, at: u32) -> &str {
+        let (held, place) = self.place(at);
+        &held[place]
+    }
+
+    /// The bytes of the string at `at`.
+    #[inline]
+    pub(super) fn bytes(&self, at: u32) -> &[u8] {
+        let (held, place) = self.place(at);
+        &held.as_bytes()[place]
+    }
+
+    /// Where the string at `at` is.
+    #[inline]
+    fn place(&self, at: u32) -> (&str, Range<usize>) {
         let node = self.nodes[at as usize];
         let held = if node.kind() == Node::DECODED { &self.decoded } else { self.text };
         let start = node.a as usize;
-        &held[start..start + node.b as usize]
+        (held, start..start + node.b as usize)
     }
 }
 
@@ -280,7 +294,16 @@ impl<'a> Members<'a> {
     pub(crate) fn find(mut self, name: &str, hash: impl FnOnce() -> u64) -> Option<Cursor<'a>> {
         let object = self.instance.nodes[self.object as usize];
         if object.a <= FEW {
-            return Iterator::find(&mut self, |(other, _)| *other == name).map(|(_, value)| value);
+            while self.next < self.end {
+                let at = self.next;
+                if self.instance.nodes[at as usize].b as usize == name.len()
+                    && self.instance.bytes(at) == name.as_bytes()
+                {
+                    return Some(Cursor::new(self.instance, at + 1));
+                }
+                self.next = self.instance.after(at + 1);
+            }
+            return None;
         }
         let is_found = |place| self.instance.string(place) == name;
         let found =

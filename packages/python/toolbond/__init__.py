@@ -1,0 +1,1 @@
+"""The package of the command `toolbond`, which also runs as `python -m toolbond`."""
