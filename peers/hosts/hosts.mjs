@@ -32,13 +32,17 @@ const parts = (content) =>
 export const HOSTS = {
   "claude-code": {
     package: "@anthropic-ai/claude-code",
-    /** `command` and `args` of each server by its name, the folder that stands for the home of the user, the port of the model. */
-    start({ packages, servers, home, port }) {
-      const file = path.join(home, "servers.json");
-      write(file, JSON.stringify({ mcpServers: servers }));
+    /**
+     * `command` and `args` of each server by its name, the folder that stands for the home of the user, the port of the model, and
+     * whether the servers are in the host's own configuration of the user.
+     */
+    start({ packages, servers, home, port, isOwn }) {
+      const file = path.join(home, isOwn ? ".claude.json" : "servers.json");
+      write(file, JSON.stringify({ mcpServers: servers }, null, 2));
       return {
+        file,
         words: [
-          native(packages, "@anthropic-ai/claude-code", /^claude(\.exe)?$/), "-p", "go", "--mcp-config", file, "--strict-mcp-config",
+          native(packages, "@anthropic-ai/claude-code", /^claude(\.exe)?$/), "-p", "go", ...(isOwn ? [] : ["--mcp-config", file, "--strict-mcp-config"]),
           "--allowedTools", Object.keys(servers).map((name) => `mcp__${name}`).join(","), "--output-format", "text",
         ],
         env: {
@@ -66,8 +70,10 @@ export const HOSTS = {
         "[model_providers.scripted]", 'name = "scripted"', `base_url = "http://127.0.0.1:${port}/v1"`, 'wire_api = "responses"', 'env_key = "SCRIPTED_KEY"',
         ...Object.entries(servers).flatMap(([name, server]) => [`[mcp_servers.${name}]`, `startup_timeout_sec = ${SECONDS}`, ...Object.entries(server).map(([key, value]) => `${key} = ${toml(value)}`)]),
       ];
-      write(path.join(home, ".codex/config.toml"), `${settings.join("\n")}\n`);
+      const file = path.join(home, ".codex/config.toml");
+      write(file, `${settings.join("\n")}\n`);
       return {
+        file,
         words: [
           native(packages, "@openai/codex", /(^|[\\/])bin[\\/]codex(\.exe)?$/), "exec", "--skip-git-repo-check",
           "--dangerously-bypass-approvals-and-sandbox", "go",

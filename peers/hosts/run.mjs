@@ -1,8 +1,9 @@
 // Runs one host with one server and a scripted model: `run.mjs JOB`, where JOB is JSON, prints what was seen as JSON.
 //
 // `host`, `packages` (a folder `node_modules`), `home` (an empty folder), `server` (its words; or `servers`, of which only the tools are seen), `guard` (the words before them, if
-// there is one between), `calls` (pairs of a tool and arguments; without them each tool is called once), `seconds`.
-import { spawn } from "node:child_process";
+// there is one between), `wrap` and `unwrap` (words that change the configuration of the host before and after its run; without
+// `guard`), `calls` (pairs of a tool and arguments; without them each tool is called once), `seconds`.
+import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
 import path from "node:path";
@@ -52,8 +53,14 @@ const started = ([command, ...args]) => ({ command, args });
 const servers = job.servers
   ? Object.fromEntries(job.servers.map((words, index) => [`s${index}`, started(words)]))
   : { s: started([...(job.guard ?? []), ...tapped(job.server)]) };
-const { words, env } = host.start({ packages: job.packages, servers, home: job.home, port: model.port });
+const { words, env, file } = host.start({ packages: job.packages, servers, home: job.home, port: model.port, isOwn: Boolean(job.wrap) });
 fs.mkdirSync(cwd, { recursive: true });
+/** What the configuration of the host is after `words` were run, as its user would run them. */
+function configured(words) {
+  if (words) execFileSync(words[0], words.slice(1), { cwd, env: { PATH: process.env.PATH, HOME: job.home, ...env } });
+  return fs.readFileSync(file, "utf8");
+}
+const configurations = job.wrap ? [configured(), configured(job.wrap)] : [];
 const version = JSON.parse(fs.readFileSync(path.join(job.packages, host.package, "package.json"))).version;
 const child = spawn(words[0], words.slice(1), {
   cwd, stdio: ["ignore", "pipe", "pipe"], detached: true,
@@ -77,6 +84,7 @@ for (let tries = 0; isThere() && tries < 100; tries++) await new Promise((resolv
 end();
 model.close();
 proxy.close();
+if (job.unwrap) configurations.push(configured(job.unwrap));
 
 /** What went over the tap: what the client said of itself, the tools that the server listed. */
 function seen() {
@@ -95,7 +103,7 @@ const isOne = (tool, { name, description }) => (description ? tool.description =
 const offered = tools.filter(host.isOfServer).map((tool) => ({ ...tool, of: listed.find((one) => isOne(tool, one))?.name }));
 if (job.record) fs.writeFileSync(job.record, JSON.stringify(requests));
 const report = JSON.stringify({
-  version, code, timedOut, said: said.trim(), requests: requests.length, proxied: [...proxy.asked], hello,
+  configurations, version, code, timedOut, said: said.trim(), requests: requests.length, proxied: [...proxy.asked], hello,
   listed: listed.map(({ name }) => name), tools: offered,
   differences: differences(listed, offered),
   calls: calls.map(({ tool, arguments: args }, index) => {

@@ -1,6 +1,9 @@
 //! The difference of two texts by lines, in the unified form.
 
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use crate::terminal;
 
 /// The lines around a change.
 const CONTEXT: usize = 3;
@@ -16,8 +19,22 @@ enum Step {
     Added,
 }
 
+/// Writes the difference of two texts to standard output: as it is to a file, without what controls a terminal to one.
+pub(crate) fn write_diff(name: &str, before: &str, after: &str) -> io::Result<()> {
+    let diff = unified(name, before, after);
+    let mut out = io::stdout().lock();
+    if !out.is_terminal() {
+        return out.write_all(diff.as_bytes());
+    }
+    for line in diff.lines() {
+        let cells: Vec<_> = line.split('\t').map(terminal::printable).collect();
+        writeln!(out, "{}", cells.join("\t"))?;
+    }
+    Ok(())
+}
+
 /// How `before` becomes `after`, for `patch -p0`; empty if they are equal.
-pub(crate) fn unified(name: &str, before: &str, after: &str) -> String {
+fn unified(name: &str, before: &str, after: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
     let steps = steps(&old, &new);

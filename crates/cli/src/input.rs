@@ -61,28 +61,15 @@ impl Source {
     /// Reads `path`, or standard input if it is `-`.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         if path.as_os_str() == "-" {
-            return Self::from_reader(io::stdin().lock(), "stdin".to_owned(), Syntax::Guess);
+            let name = "stdin".to_owned();
+            let text = to_text(io::stdin().lock(), &name)?;
+            return Self::from_text(text, name, Syntax::Guess);
         }
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
-        if file.metadata().is_ok_and(|data| data.is_dir()) {
-            bail!("{name}: is a directory, expected a file");
-        }
-        Self::from_reader(file, name, Syntax::from_extension(path))
+        Self::from_text(read_text(path)?, name, Syntax::from_extension(path))
     }
 
-    fn from_reader(reader: impl Read, name: String, syntax: Syntax) -> anyhow::Result<Self> {
-        let mut bytes = Vec::new();
-        reader
-            .take(MAX_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| unreadable(&name, &error))?;
-        if bytes.len() as u64 > MAX_BYTES {
-            bail!("{name}: exceeds the limit of {MAX_BYTES} bytes");
-        }
-        let mut text = String::from_utf8(bytes).map_err(|error| {
-            anyhow!("{name}: invalid UTF-8 at byte {}", error.utf8_error().valid_up_to())
-        })?;
+    fn from_text(mut text: String, name: String, syntax: Syntax) -> anyhow::Result<Self> {
         let has_mark = text.starts_with('\u{feff}');
         if has_mark {
             text.drain(..'\u{feff}'.len_utf8());
@@ -208,6 +195,28 @@ pub(crate) fn read_line(reader: &mut impl BufRead) -> anyhow::Result<Option<Stri
         bail!("stdin: a line exceeds the limit of {MAX_BYTES} bytes");
     }
     String::from_utf8(bytes).map(Some).map_err(|_| anyhow!("stdin: invalid UTF-8"))
+}
+
+/// Reads the file at `path`, of at most [`MAX_BYTES`], with its byte order mark.
+pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
+    if file.metadata().is_ok_and(|data| data.is_dir()) {
+        bail!("{name}: is a directory, expected a file");
+    }
+    to_text(file, &name)
+}
+
+fn to_text(reader: impl Read, name: &str) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    let read = reader.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(name, &error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        bail!("{name}: exceeds the limit of {MAX_BYTES} bytes");
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        anyhow!("{name}: invalid UTF-8 at byte {}", error.utf8_error().valid_up_to())
+    })
 }
 
 fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {

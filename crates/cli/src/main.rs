@@ -2,18 +2,23 @@
 
 mod address;
 mod bundler;
+mod configs;
+mod confirm;
 mod diff;
+mod doctor;
 mod excerpt;
 mod exit;
 mod format;
 mod header;
 mod input;
+mod launcher;
 mod layout;
 mod lint;
 mod live;
 mod log;
 mod observability;
 mod patch;
+mod probe;
 mod progress;
 mod replace;
 mod report;

@@ -1,7 +1,7 @@
 //! `toolbond lint`: checks tool lists, and says what becomes of each tool at each target.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 
 use toolbond_guard::live::Calls;
 
-use crate::diff::unified;
+use crate::diff::write_diff;
 use crate::exit::Exit;
 use crate::input::{Document, Source, Syntax};
 use crate::lint::{
@@ -323,20 +323,6 @@ impl<'a> Run<'a> {
             terminal::print_fixed(&format!("{name}: {tool}: {title} ({rule})"));
         }
     }
-}
-
-/// Writes the difference of two texts to standard output: as it is to a file, without what controls a terminal to one.
-fn write_diff(name: &str, before: &str, after: &str) -> io::Result<()> {
-    let diff = unified(name, before, after);
-    let mut out = io::stdout().lock();
-    if !out.is_terminal() {
-        return out.write_all(diff.as_bytes());
-    }
-    for line in diff.lines() {
-        let cells: Vec<_> = line.split('\t').map(terminal::printable).collect();
-        writeln!(out, "{}", cells.join("\t"))?;
-    }
-    Ok(())
 }
 
 fn write_baseline(report: &Report, path: &Path) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@ mod check;
 mod completions;
 mod convert;
 mod demo;
+mod doctor;
 mod explain;
 mod ext_proc;
 mod guard;
@@ -14,7 +15,9 @@ mod lint;
 mod man;
 mod project;
 mod targets;
+mod unwrap;
 mod view;
+mod wrap;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -40,6 +43,9 @@ enum Verb {
     Targets(targets::Targets),
     Explain(explain::Explain),
     Guard(Box<guard::Guard>),
+    Wrap(wrap::Wrap),
+    Unwrap(unwrap::Unwrap),
+    Doctor(doctor::Doctor),
     ExtProc(ext_proc::ExtProc),
     Project(project::Project),
     Lift(lift::Lift),
@@ -93,6 +99,9 @@ impl Toolbond {
             Verb::Targets(targets) => targets.run(),
             Verb::Explain(explain) => explain.run(),
             Verb::Guard(guard) => guard.run(),
+            Verb::Wrap(wrap) => wrap.run(),
+            Verb::Unwrap(unwrap) => unwrap.run(),
+            Verb::Doctor(doctor) => doctor.run(),
             Verb::ExtProc(ext_proc) => ext_proc.run(),
             Verb::Project(project) => project.run(),
             Verb::Lift(lift) => lift.run(),

@@ -32,6 +32,8 @@ mod dialects;
 #[cfg(unix)]
 mod differential;
 #[cfg(target_os = "linux")]
+mod doctor;
+#[cfg(target_os = "linux")]
 mod echo;
 #[cfg(target_os = "linux")]
 mod era_faults;
@@ -113,3 +115,5 @@ mod telemetry;
 mod telemetry_peers;
 #[cfg(unix)]
 mod transcripts;
+#[cfg(unix)]
+mod wrap;

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolbond_harness::files::Folder;
+use toolbond_harness::peers;
 use toolbond_harness::transcript::{Shell, replay};
 
 fn here(name: &str) -> PathBuf {
@@ -21,8 +22,14 @@ macro_rules! transcripts {
             #[test]
             fn $name() {
                 let folder = Folder::copy_of(&here("data"));
+                let servers = &peers::path("servers");
                 let file = concat!("transcripts/", stringify!($name), ".txt");
-                replay(&here(file), Shell::new(folder.path()));
+                // Clients have their configurations in the home folder, unless these variables name others.
+                let home = folder.path().to_str().unwrap();
+                let shell = Shell::new(folder.path()).env("HOME", home).env("SERVERS", servers.to_str().unwrap());
+                let others = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"];
+                let shell = others.into_iter().fold(shell, |shell, name| shell.env(name, ""));
+                replay(&here(file), shell);
             }
         )*
 
@@ -37,6 +44,6 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    bowtie, bundle, check, convert, demo, explain, ext_proc, guard, lift, lint, lint_baseline, lint_usage, project, targets,
-    toolbond, view
+    bowtie, bundle, check, convert, demo, doctor, explain, ext_proc, guard, lift, lint, lint_baseline, lint_usage, project, targets,
+    toolbond, unwrap, view, wrap
 }

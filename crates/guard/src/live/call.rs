@@ -20,6 +20,8 @@ pub struct Calls {
     pub allows_writing: bool,
     /// How long each call may take.
     pub timeout: Duration,
+    /// How long a process may take for each answer, if that is limited.
+    pub answer_within: Option<Duration>,
 }
 
 /// Makes `calls` one after the other, all or none of them allowed by what `list` says, and returns their results.

@@ -34,8 +34,12 @@ pub struct Listed {
     pub second: Option<Value>,
     /// What the server calls itself.
     pub name: Option<String>,
+    /// The protocol revision that it speaks.
+    pub revision: String,
     /// The results of calls, each with the tool.
     pub results: Vec<(String, Value)>,
+    /// The start of the first line of a process that is no message.
+    pub noise: Option<String>,
 }
 
 /// The most characters of what a server calls itself.
@@ -56,11 +60,11 @@ pub(super) async fn list(
     calls: &Calls,
 ) -> Result<Listed, ToolsError> {
     let mut asked = 0;
-    let Opened { meta, mut name } = open(peer, &mut asked, opening).await?;
+    let Opened { meta, mut name, revision } = open(peer, &mut asked, opening).await?;
     let first = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await?;
     let second = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await.ok();
     let results = call(peer, &mut asked, meta.as_ref(), &first, calls).await?;
-    Ok(Listed { first, second, name, results })
+    Ok(Listed { first, second, name, revision, results, noise: None })
 }
 
 /// A server that has been greeted.
@@ -69,6 +73,8 @@ pub(super) struct Opened {
     pub(super) meta: Option<Value>,
     /// What the server calls itself, if it has said so.
     name: Option<String>,
+    /// The protocol revision that it speaks.
+    revision: String,
 }
 
 /// Starts talking to a server.
@@ -85,10 +91,12 @@ pub(super) async fn open(
     };
     match answer {
         Ok(Some(result)) => {
-            peer.set_revision(result["protocolVersion"].as_str().unwrap_or(LEGACY));
+            let revision = result["protocolVersion"].as_str().unwrap_or(LEGACY);
+            let revision: String = revision.chars().take(MAX_NAME).collect();
+            peer.set_revision(&revision);
             peer.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
                 .await?;
-            Ok(Opened { meta: None, name: own_name(&result) })
+            Ok(Opened { meta: None, name: own_name(&result), revision })
         }
         Ok(None) | Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
             peer.set_revision(NATURAL);
@@ -97,7 +105,7 @@ pub(super) async fn open(
                 "io.modelcontextprotocol/clientInfo": client,
                 "io.modelcontextprotocol/clientCapabilities": {},
             });
-            Ok(Opened { meta: Some(meta), name: None })
+            Ok(Opened { meta: Some(meta), name: None, revision: NATURAL.to_owned() })
         }
         Err(error) => Err(error),
     }

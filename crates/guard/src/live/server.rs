@@ -34,6 +34,16 @@ pub enum ToolsError {
         /// Its exit status, and what it said last on standard error.
         how: Option<String>,
     },
+    /// The server did not answer in time.
+    #[error("the server did not answer `{method}` within {seconds} s{}", noise.as_ref().map_or_else(String::new, |line| format!("; it printed a line that is no message: {line}")))]
+    Silent {
+        /// The method of the request.
+        method: &'static str,
+        /// How long it could take.
+        seconds: u64,
+        /// The first line that it printed and that is no message.
+        noise: Option<String>,
+    },
     /// The server answered with an error.
     #[error("the server refused `{method}`: {error}")]
     Refused {

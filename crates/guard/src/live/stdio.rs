@@ -1,11 +1,13 @@
 //! Fetching the tools of a server that is a process.
 
 use std::io;
+use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio::time::timeout;
 use toolbond_listen::Signals;
 
 use super::call::Calls;
@@ -41,10 +43,15 @@ async fn list_and_end(
     let mut asker = LiveProcess {
         reader: LineReader::new(stdout, Sender::Asked, MAX_MESSAGE, &MemoryLimit::default()),
         writer: stdin,
+        patience: calls.answer_within,
+        noise: None,
     };
     let caught = {
         let listed = async {
-            let tools = list(&mut asker, opening, &calls).await;
+            let mut tools = list(&mut asker, opening, &calls).await;
+            if let Ok(listed) = &mut tools {
+                listed.noise = asker.noise.take();
+            }
             drop(asker);
             let ended = child.end().await;
             // How it ends is of no interest once it has answered.
@@ -65,10 +72,40 @@ async fn list_and_end(
 struct LiveProcess {
     reader: LineReader<ChildStdout>,
     writer: ChildStdin,
+    /// How long each answer may take.
+    patience: Option<Duration>,
+    /// The start of the first line that is no message.
+    noise: Option<String>,
 }
+
+/// The most characters that are kept of a line that is no message.
+const MAX_NOISE: usize = 100;
 
 impl LiveServer for LiveProcess {
     async fn ask(
+        &mut self,
+        method: &'static str,
+        id: &Id,
+        request: &Value,
+    ) -> Result<Value, ToolsError> {
+        let Some(patience) = self.patience else { return self.answer(method, id, request).await };
+        match timeout(patience, self.answer(method, id, request)).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                let noise = self.noise.take();
+                Err(ToolsError::Silent { method, seconds: patience.as_secs(), noise })
+            }
+        }
+    }
+
+    async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError> {
+        Ok(self.send(&notification.to_string()).await?)
+    }
+}
+
+impl LiveProcess {
+    /// Sends `request` and reads until it is answered.
+    async fn answer(
         &mut self,
         method: &'static str,
         id: &Id,
@@ -84,7 +121,10 @@ impl LiveServer for LiveProcess {
                 Some(Line::Whole(line)) => line,
             };
             // Lines that are no messages are skipped, as clients do.
-            let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
+            let Ok(message) = serde_json::from_slice::<Value>(&line) else {
+                self.note_noise(&line);
+                continue;
+            };
             let found = message.get("id").and_then(|found| Id::parse(&found.to_string()));
             match (message.get("method"), found) {
                 (None, Some(found)) if found == *id => return Ok(message),
@@ -97,12 +137,13 @@ impl LiveServer for LiveProcess {
         }
     }
 
-    async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError> {
-        Ok(self.send(&notification.to_string()).await?)
+    fn note_noise(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line.trim_ascii());
+        if self.noise.is_none() && !text.is_empty() {
+            self.noise = Some(text.chars().take(MAX_NOISE).collect());
+        }
     }
-}
 
-impl LiveProcess {
     async fn send(&mut self, message: &str) -> io::Result<()> {
         match self.writer.write_all(format!("{message}\n").as_bytes()).await {
             // It ended: there is nothing to read, either.

@@ -25,6 +25,32 @@ fn codex_gets_every_kind_of_result() {
     assert!(missing.is_empty(), "docs/hosts.md has other cells than\n{}", missing.join("\n"));
 }
 
+/// A host reads its own configuration and starts the server behind the guard, which it gets no tools of otherwise.
+#[test]
+fn hosts_start_what_is_wrapped() {
+    let server = servers().into_iter().find(|server| server.name == "modern").unwrap();
+    for name in ["codex", "claude-code"] {
+        let host = HOSTS.iter().find(|host| host.name == name).unwrap();
+        let run = run::run_wrapped(host, &server);
+        assert_eq!(run.problem(), None);
+        assert!(!run.tools.is_empty(), "{name} offers no tools: {:?}", run.configurations);
+        assert!(run.calls.iter().any(|call| !call.is_error), "{name}: no call succeeds");
+        let [before, wrapped, unwrapped] = &run.configurations[..] else { panic!("{name}") };
+        assert!(wrapped.contains("guard") && !before.contains("guard"), "{name}: {wrapped}");
+        if name == "codex" {
+            assert_eq!(unwrapped, before);
+        } else {
+            // Claude Code writes more into its configuration as it runs.
+            let servers = |text: &str| {
+                let config: serde_json::Value = serde_json::from_str(text).unwrap();
+                config["mcpServers"]["s"].clone()
+            };
+            assert_ne!(unwrapped, before);
+            assert_eq!(servers(unwrapped), servers(before));
+        }
+    }
+}
+
 #[test]
 #[ignore = "long matrix: cargo xtask test --all"]
 fn every_host_and_every_server() {

@@ -65,6 +65,8 @@ pub(crate) struct Run {
     pub(crate) tools: Vec<Tool>,
     pub(crate) differences: Vec<String>,
     pub(crate) calls: Vec<Call>,
+    /// The configuration of the host before it was wrapped, then, and after it was unwrapped.
+    pub(crate) configurations: Vec<String>,
 }
 
 impl Run {
@@ -173,9 +175,28 @@ pub(crate) fn run(host: &Host, server: &Server, guard: &[&str]) -> Run {
 
 /// The same with a folder of the user at `home`, which is gone afterwards. The words of a server name it.
 pub(crate) fn run_in(home: &str, host: &Host, server: &Server, guard: &[&str]) -> Run {
+    let mut job = job(home, host, server);
+    if !guard.is_empty() {
+        job["guard"] = [&[env!("CARGO_BIN_EXE_toolbond")], guard, &["--"]].concat().into();
+    }
+    start(home, host, &job)
+}
+
+/// Runs a host with its own configuration, after `toolbond wrap` and before `toolbond unwrap`.
+pub(crate) fn run_wrapped(host: &Host, server: &Server) -> Run {
+    let folder = Folder::new();
+    let home = folder.join("home");
+    let mut job = job(&home, host, server);
+    let toolbond = env!("CARGO_BIN_EXE_toolbond");
+    job["wrap"] = json!([toolbond, "wrap", host.name, "s"]);
+    job["unwrap"] = json!([toolbond, "unwrap", host.name]);
+    start(&home, host, &job)
+}
+
+fn start(home: &str, host: &Host, job: &Value) -> Run {
     let run = || {
         fs::create_dir(home).unwrap();
-        let run = run_once(home, host, server, guard);
+        let run = run_once(host, job);
         fs::remove_dir_all(home).unwrap();
         run
     };
@@ -184,7 +205,8 @@ pub(crate) fn run_in(home: &str, host: &Host, server: &Server, guard: &[&str]) -
     if first.tools.is_empty() { run() } else { first }
 }
 
-fn run_once(home: &str, host: &Host, server: &Server, guard: &[&str]) -> Run {
+/// What to run, without a guard.
+fn job(home: &str, host: &Host, server: &Server) -> Value {
     let toolbond = env!("CARGO_BIN_EXE_toolbond");
     let folders = [
         ("NODE", peers::node_modules().to_str().unwrap().to_owned()),
@@ -203,12 +225,13 @@ fn run_once(home: &str, host: &Host, server: &Server, guard: &[&str]) -> Run {
     let mut job = json!({
         "host": host.name, "packages": packages(host.name), "home": home, "server": words, "seconds": SECONDS,
     });
-    if !guard.is_empty() {
-        job["guard"] = [&[toolbond], guard, &["--"]].concat().into();
-    }
     if let Some(calls) = &server.calls {
         job["calls"] = json!(calls);
     }
+    job
+}
+
+fn run_once(host: &Host, job: &Value) -> Run {
     let program = peers::path("hosts/run.mjs");
     let mut command = process::command(&[peers::node().as_str(), program.to_str().unwrap()]);
     let output = command.arg(job.to_string()).stdin(Stdio::null()).output().unwrap();

@@ -5,7 +5,7 @@ use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::group::ProcessGroup;
@@ -59,12 +59,20 @@ impl Child {
     }
 
     /// Starts `command`, like [`Child::start`].
-    pub(crate) fn launch(mut command: Command) -> Result<Self, StartError> {
+    pub(crate) fn launch(command: Command) -> Result<Self, StartError> {
+        Self::launch_with(command, Stderr::copy)
+    }
+
+    /// Starts `command`, whose standard error `read` reads.
+    pub(super) fn launch_with(
+        mut command: Command,
+        read: fn(ChildStderr) -> Stderr,
+    ) -> Result<Self, StartError> {
         let program = command.as_std().get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = ProcessGroup::spawn(command);
         let mut child = child.map_err(|source| StartError::Start { program, source })?;
-        let stderr = child.stderr().map(Stderr::copy);
+        let stderr = child.stderr().map(read);
         Ok(Self { child, stderr })
     }
 

@@ -47,6 +47,19 @@ impl Stderr {
         Self { copy, last }
     }
 
+    /// Keeps the end of what `stream` says, and shows none of it.
+    pub(super) fn keep(mut stream: ChildStderr) -> Self {
+        let last: Arc<Mutex<LastLines>> = Arc::default();
+        let keeps = Arc::clone(&last);
+        let copy = tokio::spawn(async move {
+            let mut buffer = vec![0; 8 << 10];
+            while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+                lock(&keeps).add(&buffer[..count]);
+            }
+        });
+        Self { copy, last }
+    }
+
     /// Waits until everything is copied, or for a moment.
     pub(super) async fn finish(&mut self) {
         if !self.copy.is_finished() {

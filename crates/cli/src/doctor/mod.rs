@@ -1,0 +1,11 @@
+//! `toolbond doctor`: a checkup of each server, and how it is reported.
+
+mod checkup;
+mod report;
+mod secrets;
+mod start;
+mod variables;
+
+pub(crate) use checkup::State;
+pub(crate) use report::{write_json, write_text};
+pub(crate) use start::check;

@@ -1,0 +1,225 @@
+//! `toolbond wrap` and `unwrap` with real clients and servers.
+
+use std::fs;
+use std::process::{Command, Output};
+use std::thread;
+
+use serde_json::{Value, json};
+use toolbond_harness::files::Folder;
+use toolbond_harness::process::{self, Process, command};
+use toolbond_harness::{mcp, peers};
+
+use crate::command::texts;
+
+/// The home folder of a user.
+struct Home(Folder);
+
+impl Home {
+    fn new() -> Self {
+        Self(Folder::new())
+    }
+
+    fn toolbond(&self, arguments: &[&str]) -> Command {
+        let mut command = process::toolbond(arguments);
+        command.current_dir(self.0.path()).env("HOME", self.0.path());
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let (code, out, err) = texts(self.toolbond(arguments).output().unwrap());
+        assert_eq!(code, Some(0), "{arguments:?}: {out}{err}");
+        out
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).unwrap()
+    }
+}
+
+/// Where Claude Desktop has its configuration, as far as `toolbond` runs on this system.
+fn desktop() -> &'static str {
+    if cfg!(target_os = "macos") {
+        "Library/Application Support/Claude/claude_desktop_config.json"
+    } else {
+        ".config/Claude/claude_desktop_config.json"
+    }
+}
+
+/// What the client calls with the server of this configuration.
+fn calls(config: &Value, name: &str, calls: &Value) -> Vec<Value> {
+    let server = &config["mcpServers"][name];
+    let mut words = vec![server["command"].clone()];
+    words.extend(server["args"].as_array().unwrap().clone());
+    let mut client = command(
+        &[peers::words("clients/typescript.mjs"), vec!["client-2.0.0-beta.5".to_owned()]].concat(),
+    );
+    let output = client.arg(json!([[words, calls]]).to_string()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    report["calls"].as_array().unwrap().clone()
+}
+
+/// The sentence of the README: the official filesystem server works again.
+#[test]
+fn the_filesystem_server_works_again() {
+    let home = Home::new();
+    home.write("files/a.txt", "in the file\n");
+    let files = home.0.path().join("files").canonicalize().unwrap();
+    let server =
+        peers::node_modules().join("@modelcontextprotocol/server-filesystem/dist/index.js");
+    let config =
+        json!({ "mcpServers": { "filesystem": { "command": "node", "args": [server, files] } } });
+    let text = format!("{config:#}\n");
+    home.write(desktop(), &text);
+    let wanted = json!([["read_text_file", { "path": files.join("a.txt") }]]);
+    let results = || {
+        let config = serde_json::from_str(&home.read(desktop())).unwrap();
+        calls(&config, "filesystem", &wanted)
+    };
+    let before = results();
+    assert!(before[0]["failed"].as_str().unwrap().contains("unsupported dialect"), "{before:?}");
+    home.run(&["wrap", "claude-desktop", "filesystem"]);
+    assert_eq!(results()[0]["value"]["content"], "in the file\n");
+    home.run(&["unwrap", "claude-desktop"]);
+    assert_eq!(home.read(desktop()), text);
+}
+
+/// Each wraps its own server, and none undoes what another did.
+#[test]
+fn two_at_once_lose_nothing() {
+    let home = Home::new();
+    let names: Vec<_> = (0..6).map(|index| format!("s{index}")).collect();
+    let servers: Value = names
+        .iter()
+        .map(|name| (name.clone(), json!({ "command": name })))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let text = json!({ "mcpServers": servers }).to_string();
+    home.write(desktop(), &text);
+    thread::scope(|scope| {
+        for name in &names {
+            scope.spawn(|| home.run(&["wrap", "claude-desktop", name]));
+        }
+    });
+    let guarded: Value = serde_json::from_str(&home.read(desktop())).unwrap();
+    for name in &names {
+        assert_eq!(guarded["mcpServers"][name]["args"], json!(["guard", "--", name]));
+    }
+    thread::scope(|scope| {
+        for name in &names {
+            scope.spawn(|| home.run(&["unwrap", "claude-desktop", name]));
+        }
+    });
+    assert_eq!(home.read(desktop()), text);
+}
+
+/// A server on HTTP that answers is wrapped if it is named, and its header is no word of a command line.
+#[test]
+fn a_server_on_http_is_wrapped_if_it_answers() {
+    let home = Home::new();
+    let mut words = peers::words("servers/bare.mjs");
+    words.push("--http".to_owned());
+    let (_open, open) = Process::listening(command(&words));
+    words.push("--locked".to_owned());
+    let (_locked, locked) = Process::listening(command(&words));
+    let config = json!({ "mcpServers": {
+        "open": { "type": "http", "url": mcp::url(open), "headers": { "X-Key": "secret-1" } },
+        "locked": { "type": "http", "url": mcp::url(locked) },
+    } });
+    let text = format!("{config:#}\n");
+    home.write(".claude.json", &text);
+    let out = home.run(&["wrap", "--yes", "claude-code"]);
+    assert!(out.contains("open: left as it is: it is on HTTP"), "{out}");
+    assert_eq!(home.read(".claude.json"), text);
+    let Output { status, stderr, .. } =
+        home.toolbond(&["wrap", "claude-code", "locked"]).output().unwrap();
+    let err = String::from_utf8_lossy(&stderr);
+    assert!(status.code() == Some(2) && err.contains("the server wants a sign-in (401"), "{err}");
+    assert_eq!(home.read(".claude.json"), text);
+    home.run(&["wrap", "claude-code", "open"]);
+    let guarded: Value = serde_json::from_str(&home.read(".claude.json")).unwrap();
+    let server = &guarded["mcpServers"]["open"];
+    assert_eq!(server["type"], "stdio");
+    assert_eq!(
+        server["args"],
+        json!(["guard", "--upstream", mcp::url(open), "--header", "X-Key:$TOOLBOND_HEADER_X_KEY"])
+    );
+    assert_eq!(server["env"], json!({ "TOOLBOND_HEADER_X_KEY": "secret-1" }));
+    home.run(&["unwrap", "claude-code"]);
+    assert_eq!(home.read(".claude.json"), text);
+}
+
+/// `toolbond` on a terminal, where a shell runs `script` before the question is answered.
+fn answered(home: &Home, script: &str, answer: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let words = [
+        peers::words("readers/terminal.py"),
+        ["[y/N]", script, answer].map(str::to_owned).to_vec(),
+    ];
+    let mut command = command(&words.concat());
+    command.arg(process::program()).args(arguments);
+    let toolbond = home.toolbond(&[]);
+    let set = toolbond.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    command.envs(set).env_remove("XDG_DATA_HOME").current_dir(home.0.path());
+    let (code, shown, err) = texts(command.output().unwrap());
+    assert_eq!(err, "");
+    (code, shown)
+}
+
+#[test]
+fn all_servers_are_wrapped_after_asking() {
+    let home = Home::new();
+    let text =
+        json!({ "mcpServers": { "a": { "command": "x" }, "b": { "command": "y" } } }).to_string();
+    home.write(".cursor/mcp.json", &text);
+    let (code, shown) = answered(&home, "", "", &["wrap", "cursor"]);
+    assert!(code == Some(0) && shown.contains("~/.cursor/mcp.json: a, b\n"), "{shown}");
+    assert_eq!(home.read(".cursor/mcp.json"), text);
+    let (code, shown) = answered(&home, "", "y", &["wrap", "cursor"]);
+    assert!(code == Some(0) && shown.contains("a: guarded now"), "{shown}");
+    assert_ne!(home.read(".cursor/mcp.json"), text);
+}
+
+/// A client may write its configuration at any time.
+#[test]
+fn a_file_that_is_changed_meanwhile_stays() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", "{ \"mcpServers\": { \"a\": { \"command\": \"x\" } } }");
+    let (code, shown) = answered(&home, "echo ' ' >> .cursor/mcp.json", "y", &["wrap", "cursor"]);
+    assert_eq!(code, Some(2), "{shown}");
+    let expected = "~/.cursor/mcp.json: the file was changed meanwhile; nothing was written";
+    assert!(shown.contains(expected), "{shown}");
+    assert_eq!(
+        home.read(".cursor/mcp.json"),
+        "{ \"mcpServers\": { \"a\": { \"command\": \"x\" } } } \n"
+    );
+}
+
+/// What the file was is known only as long as it is as it was written.
+#[test]
+fn a_file_that_its_client_rewrites_keeps_what_the_client_wrote() {
+    let home = Home::new();
+    let config = json!({ "numStartups": 1, "mcpServers": { "a": { "command": "x" } } });
+    home.write(".claude.json", &config.to_string());
+    home.run(&["wrap", "--yes", "claude-code"]);
+    let mut written: Value = serde_json::from_str(&home.read(".claude.json")).unwrap();
+    written["numStartups"] = json!(2);
+    home.write(".claude.json", &format!("{written:#}"));
+    // A second server comes, and is wrapped too.
+    written["mcpServers"]["b"] = json!({ "command": "y", "args": [] });
+    home.write(".claude.json", &format!("{written:#}"));
+    home.run(&["wrap", "--yes", "claude-code"]);
+    home.run(&["unwrap", "claude-code"]);
+    let expected = json!({
+        "numStartups": 2, "mcpServers": { "a": { "command": "x" }, "b": { "command": "y", "args": [] } }
+    });
+    assert_eq!(home.read(".claude.json"), format!("{expected:#}"));
+}

@@ -1,0 +1,73 @@
+//! Taking the guard away again.
+
+use serde_json::Value;
+
+use crate::edit::{EditError, Edits, at_mut};
+use crate::remote;
+use crate::server::{Server, Start};
+use crate::tree::{Document, Node};
+use crate::wrapper::Behind;
+
+/// Takes the guard away from `servers` and returns the new text. Those without one stay as they are, and so do those whose
+/// guard was written by hand in a form that cannot be taken apart.
+///
+/// `before` is what the file was before it was wrapped, if that is known: an empty list of arguments and none mean the
+/// same, and the text does not tell which it was.
+///
+/// Fails if the text would not say what it should.
+pub fn unwrap(
+    document: &Document<'_>,
+    servers: &[Server],
+    before: Option<&Document<'_>>,
+) -> Result<String, EditError> {
+    let mut edits = Edits::default();
+    let mut expected = document.root.to_value();
+    for server in servers {
+        let Start::Command { guard: Some(guard), .. } = &server.start else { continue };
+        let node = document.root.at(&server.path).ok_or(EditError::Unsafe)?;
+        let value = at_mut(&mut expected, &server.path).ok_or(EditError::Unsafe)?;
+        let before = before.and_then(|before| Some((before, before.root.at(&server.path)?)));
+        match guard {
+            Behind::Command(at) => {
+                let had_arguments = before.is_none_or(|(_, node)| node.get("args").is_some());
+                unwrap_command(&mut edits, document, node, *at, had_arguments, value);
+            }
+            Behind::Upstream(at) => {
+                remote::unwrap(&mut edits, document, node, server.client, *at, before, value)
+                    .map_err(|reason| EditError::Unsupported {
+                        server: server.name.clone(),
+                        reason,
+                    })?;
+            }
+            Behind::Other => {}
+        }
+    }
+    edits.apply(document, &expected)
+}
+
+/// Makes the argument at `at` the command again.
+fn unwrap_command(
+    edits: &mut Edits,
+    document: &Document<'_>,
+    node: &Node,
+    at: usize,
+    had_arguments: bool,
+    value: &mut Value,
+) {
+    let (Some(command), Some(arguments)) = (node.member("command"), node.member("args")) else {
+        return;
+    };
+    let items = arguments.value.as_list().unwrap_or_default();
+    let Some(program) = items.get(at) else { return };
+    edits.replace(&command.value.range, document.raw(program));
+    value["command"] = program.to_value();
+    let is_empty = items.len() == at + 1;
+    if is_empty && !had_arguments && document.remove_arguments(edits, node, command, arguments) {
+        if let Value::Object(members) = value {
+            members.shift_remove("args");
+        }
+        return;
+    }
+    document.remove_words(edits, &arguments.value, at + 1);
+    value["args"] = items[at + 1..].iter().map(Node::to_value).collect();
+}
