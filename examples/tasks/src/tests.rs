@@ -36,7 +36,7 @@ async fn null_clears_a_day_and_nothing_keeps_it() {
 async fn the_model_reads_what_to_fix() {
     let client = testing::connect(enforce(Tasks::default()), Revision::V2026_07_28).await.unwrap();
     for (tool, arguments, message) in [
-        ("add", json!({ "title": "" }), "title: expected a string of at least 1 character"),
+        ("add", json!({ "title": "" }), "title: expected at least 1 character"),
         ("add", json!({ "title": "x", "repeat": { "every_days": 0 } }), "repeat.every_days: "),
         ("wait", json!({ "id": 7 }), "no task 7"),
     ] {

@@ -11,7 +11,7 @@ fn lines(finished: &Value) -> Value {
     json!([
         ["call", "add", { "title": "bake", "due": "2026-12-24", "repeat": { "every_days": "7" } }, "\"every_days\":7"],
         ["call", "add", { "title": "sweep", "priority": "high" }, "\"id\":2"],
-        ["fails", "add", { "title": "sweep", "priority": "urgent" }, "priority: expected one of"],
+        ["fails", "add", { "title": "sweep", "priority": "urgent" }, "priority: expected \"low\", \"normal\" or \"high\""],
         ["call", "reschedule", { "id": 1, "due": null }, "\"due\":null,\"repeat\":{\"every_days\":7"],
         ["call", "assign", { "id": 1 }, "\"assignee\":\"Ada\""],
         ["fails", "assign", { "id": 9 }, "no task 9"],

@@ -89,8 +89,7 @@ fn a_client_that_validates_gets_the_data_at_once() {
 
 #[test]
 fn nothing_is_added_to_a_result_that_makes_its_message_too_long() {
-    let mut settings = Settings::default();
-    settings.max_message = 20_000;
+    let settings = Settings { max_message: 20_000, ..Settings::default() };
     // Twice as many bytes as JSON, and four times as many as JSON text.
     let note = "\"".repeat(5000);
     let wrong = result(&json!({ "sum": 7, "note": note, "more": 1 }));

@@ -139,8 +139,8 @@ const OTHER: &str = "it holds something else";
 
 #[test]
 fn a_file_that_cannot_be_read_costs_one_line_and_stays() {
-    let (folder, mut long) = (Folder::new(), br#"{"version":1,"tools":["#.to_vec());
-    long.resize(MAX_FILE + 1, b' ');
+    let (folder, mut oversized) = (Folder::new(), br#"{"version":1,"tools":["#.to_vec());
+    oversized.resize(MAX_FILE + 1, b' ');
     let whole = {
         let path = folder.join("whole");
         let guard = Guard::start(&path, URL);
@@ -155,12 +155,12 @@ fn a_file_that_cannot_be_read_costs_one_line_and_stays() {
         (OTHER, b"\0\0\0\0"),
         (OTHER, br#"{"version":1,"lockfile":[]}"#),
         (OTHER, br#"{"version":"1","tools":[]}"#),
-        (OTHER, &[b' '; MAX_FILE + 1]),
+        (OTHER, &vec![b' '; MAX_FILE + 1]),
         ("version 2, expected 1", br#"{"version":2,"tools":[{"new":1}]}"#),
         ("line", text.replace("\"allow\"", "\"replace\"").as_bytes()),
         ("line", text.replacen("\"tool\":\"", "\"tool\":\"x", 1).as_bytes()),
         ("line", text.replacen("\"time\"", "\"value\":1,\"time\"", 1).as_bytes()),
-        ("exceeds the limit of 1048576 bytes", &long),
+        ("exceeds the limit of 1048576 bytes", &oversized),
     ]
     .map(|(expected, bytes)| (expected, Vec::leak(bytes.to_vec()) as &[u8]));
     for (expected, bytes) in cases {
