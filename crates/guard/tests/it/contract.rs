@@ -171,7 +171,7 @@ fn a_tool_whose_output_schema_cannot_be_used_has_no_results_under_enforce() {
         json!({ "type": "object", "allOf": [{ "$ref": "http://127.0.0.1:1/x" }] }),
         json!({ "$schema": "http://127.0.0.1:1/unknown", "type": "object" }),
         json!({ "type": "object", "properties": { "n": { "pattern": "(" } } }),
-        json!({ "type": "objekt" }),
+        json!({ "type": "thing" }),
         json!("x"),
     ];
     let named = |(n, output): (usize, &Value)| json!({ "name": format!("t{n}"), "inputSchema": { "type": "object" }, "outputSchema": output });
