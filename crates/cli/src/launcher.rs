@@ -62,12 +62,13 @@ pub(crate) fn wrapper(launcher: Option<Launcher>, is_project: bool) -> anyhow::R
     }
 }
 
-/// The name of `program` in a folder of `PATH`: it stays when a new version comes, where `program` has the version in
-/// its path.
+/// The name of `program`, or `toolbond`, in a folder of `PATH`, if it leads to `program`: it stays when a new version
+/// comes, where `program` has the version in its path.
 fn on_path(program: &Path) -> Option<PathBuf> {
-    let name = program.file_name()?;
     let is_it = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|found| found == *program);
-    folders().map(|folder| folder.join(name)).find(is_it)
+    let usual = format!("toolbond{}", env::consts::EXE_SUFFIX);
+    let names = [program.file_name()?, usual.as_ref()];
+    names.iter().flat_map(|name| folders().map(move |folder| folder.join(name))).find(is_it)
 }
 
 /// The folders of `PATH` that mean the same in every folder.
@@ -80,7 +81,34 @@ fn folders() -> impl Iterator<Item = PathBuf> {
 mod tests {
     use std::path::Path;
 
+    use clap::CommandFactory as _;
+    use toolbond_clients::{GUARD_FLAGS, GUARD_OPTIONS};
+
     use super::Launcher;
+    use crate::verbs::Toolbond;
+
+    /// `unwrap` reads the command line of a guard, and needs to know which options take a value.
+    #[test]
+    fn the_options_of_the_guard_are_known() {
+        let other = ["--check-config", "--config-schema", "--forget", "--watch"];
+        let toolbond = Toolbond::command();
+        let guard = toolbond.find_subcommand("guard").unwrap();
+        let (mut with_value, mut without) = (Vec::new(), Vec::new());
+        for option in guard.get_arguments().filter(|it| !it.is_positional()) {
+            let long = option.get_long().map(|it| format!("--{it}"));
+            let names = long.into_iter().chain(option.get_short().map(|it| format!("-{it}")));
+            let takes_value = option.get_action().takes_values()
+                && option.get_num_args().is_none_or(|it| it.takes_values());
+            let list = if takes_value { &mut with_value } else { &mut without };
+            list.extend(names.filter(|name| !other.contains(&name.as_str())));
+        }
+        for (mut found, known) in [(with_value, &GUARD_OPTIONS[..]), (without, &GUARD_FLAGS)] {
+            let mut known = known.to_vec();
+            found.sort();
+            known.sort_unstable();
+            assert_eq!(found, known);
+        }
+    }
 
     #[test]
     fn a_cache_is_no_place_to_stay() {

@@ -9,6 +9,7 @@ mod doctor;
 mod excerpt;
 mod exit;
 mod format;
+mod guards;
 mod header;
 mod input;
 mod launcher;

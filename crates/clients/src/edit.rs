@@ -18,6 +18,14 @@ pub enum EditError {
         /// What is in the way.
         reason: &'static str,
     },
+    /// `unwrap` would not recognise the guard.
+    #[error(
+        "`{program}` would not be recognised as toolbond afterwards; name it `toolbond`, or use a package runner"
+    )]
+    Unrecognised {
+        /// The program of the guard.
+        program: String,
+    },
     /// The text would say something else than it should.
     #[error("the servers are written in a way that cannot be edited without changing more")]
     Unsafe,

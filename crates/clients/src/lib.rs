@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod behind;
 mod client;
 mod edit;
 mod paths;
@@ -33,12 +34,13 @@ mod unwrap;
 mod wrap;
 mod wrapper;
 
+pub use behind::{Behind, GUARD_FLAGS, GUARD_OPTIONS};
 pub use client::{CLIENTS, Client, ConfigPaths, UnknownName, client, client_of_file};
 pub use edit::EditError;
 pub use paths::{Folders, Os};
-pub use record::{Lock, Record, RecordError};
+pub use record::{Lock, Record, RecordError, keep_copy};
 pub use server::{Server, Start};
 pub use tree::{Document, ParseError, Syntax};
 pub use unwrap::unwrap;
-pub use wrap::wrap;
-pub use wrapper::{Behind, Via, Wrapper};
+pub use wrap::{repoint, wrap};
+pub use wrapper::{Via, Wrapper};

@@ -125,8 +125,20 @@ impl Record {
     /// Deletes it.
     pub fn delete(self) -> Result<(), RecordError> {
         fs::remove_dir_all(&self.folder)
-            .map_err(|source| RecordError::Io { path: self.folder.clone(), source })
+            .map_err(|source| RecordError::Io { path: self.folder.clone(), source })?;
+        // Fails if there are records of other files.
+        let _ = self.folder.parent().map(fs::remove_dir);
+        Ok(())
     }
+}
+
+/// Keeps a copy of the file at `path`, which is `text`, before its guards are taken away by edits. Returns where it is.
+pub fn keep_copy(data: &Path, path: &Path, text: &str) -> Result<PathBuf, RecordError> {
+    let folder = data.join("unwrapped").join(name(path));
+    create_folder(&folder)?;
+    let copy = copy(&folder, path);
+    write_private(&copy, text)?;
+    Ok(copy)
 }
 
 /// The name of the file with the digests.
@@ -134,7 +146,12 @@ const DIGESTS: &str = "wrapped.json";
 
 /// The folder for the file at `path`.
 fn folder(data: &Path, path: &Path) -> PathBuf {
-    data.join("wrapped").join(&digest(&path.to_string_lossy())[..16])
+    data.join("wrapped").join(name(path))
+}
+
+/// The name of the folder for the file at `path`.
+fn name(path: &Path) -> String {
+    digest(&path.to_string_lossy())[..16].to_owned()
 }
 
 /// The copy, under the name of the file and another extension, so that no client reads it.

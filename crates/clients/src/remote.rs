@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::behind::headers;
 use crate::client::Client;
 use crate::edit::{Edits, key, quote, quoted};
 use crate::tree::{Document, Node};
@@ -94,7 +95,7 @@ pub(crate) fn unwrap(
     before: Option<(&Document<'_>, &Node)>,
     value: &mut Value,
 ) -> Result<(), &'static str> {
-    const OTHER: &str = "its guard was not written by `toolbond wrap`";
+    const OTHER: &str = "its guard is not written as `toolbond wrap` does";
     let syntax = document.syntax;
     let (command, arguments) = node.member("command").zip(node.member("args")).ok_or(OTHER)?;
     let items = arguments.value.as_list().unwrap_or_default();
@@ -120,8 +121,13 @@ pub(crate) fn unwrap(
         edits.replace(&kind.range, raw);
         members.insert("type".to_owned(), kind_before);
     }
-    let variables = header_variables(items.get(at + 1..).unwrap_or_default()).ok_or(OTHER)?;
-    let Some(env) = node.member("env") else { return Ok(()) };
+    let words: Vec<_> = items.iter().filter_map(Node::as_text).collect();
+    let variables = header_variables(&words)
+        .ok_or("a header of its guard is not the value of a variable alone")?;
+    const UNSET: &str = "a header of its guard is a variable that its `env` does not set";
+    let Some(env) = node.member("env") else {
+        return if variables.is_empty() { Ok(()) } else { Err(UNSET) };
+    };
     if variables.is_empty() && !had(client.headers) {
         return Ok(());
     }
@@ -131,6 +137,9 @@ pub(crate) fn unwrap(
         edits.replace(&member.key, key(syntax, name));
         headers.insert(name.clone(), member.value.to_value());
     }
+    if headers.len() != variables.len() {
+        return Err(UNSET);
+    }
     edits.replace(&env.key, key(syntax, client.headers));
     members.shift_remove("env");
     members.insert(client.headers.to_owned(), headers.into());
@@ -138,15 +147,12 @@ pub(crate) fn unwrap(
 }
 
 /// The headers in the arguments of the guard, by their variables.
-fn header_variables(arguments: &[Node]) -> Option<BTreeMap<String, String>> {
-    let words: Option<Vec<_>> = arguments.iter().map(Node::as_text).collect();
-    let header = |pair: &[&str]| {
-        let [option, header] = pair else { return None };
-        let (name, variable) = header.split_once(':').filter(|_| *option == "--header")?;
-        let variable = variable.strip_prefix("$")?;
-        Some((variable.to_owned(), name.to_owned()))
+fn header_variables(arguments: &[&str]) -> Option<BTreeMap<String, String>> {
+    let header = |header: &str| {
+        let (name, variable) = header.split_once(':')?;
+        Some((variable.trim().strip_prefix('$')?.to_owned(), name.to_owned()))
     };
-    words?.chunks(2).map(header).collect()
+    headers(arguments).into_iter().map(header).collect()
 }
 
 /// The environment variable for the header `name`.

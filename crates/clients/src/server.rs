@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::behind::{Behind, behind, verb};
 use crate::client::Client;
 use crate::tree::{Document, Node};
-use crate::wrapper::{Behind, behind};
 
 /// A server in a configuration.
 #[derive(Clone, Debug)]
@@ -56,12 +56,27 @@ impl Server {
         let Start::Command { arguments, guard: Some(guard), .. } = &self.start else {
             return false;
         };
+        let Some(words) = self.verb().and_then(|verb| arguments.get(verb + 1..)) else {
+            return false;
+        };
         match guard {
-            Behind::Command(at) | Behind::Upstream(at) => {
-                at.checked_sub(2).and_then(|at| arguments.get(at)).is_some_and(|it| it == "guard")
+            Behind::Command(_) => words.first().is_some_and(|it| it == "--"),
+            Behind::Upstream(_) => {
+                words.first().is_some_and(|it| it == "--upstream")
+                    && words
+                        .get(2..)
+                        .unwrap_or_default()
+                        .chunks(2)
+                        .all(|pair| pair[0] == "--header")
             }
-            Behind::Other => false,
+            Behind::Other(_) => false,
         }
+    }
+
+    /// The argument `guard` of its guard.
+    pub(crate) fn verb(&self) -> Option<usize> {
+        let Start::Command { program, arguments, .. } = &self.start else { return None };
+        verb(program, arguments)
     }
 
     /// The environment variables that the client sets for it.

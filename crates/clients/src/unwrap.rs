@@ -2,19 +2,18 @@
 
 use serde_json::Value;
 
+use crate::behind::Behind;
 use crate::edit::{EditError, Edits, at_mut};
 use crate::remote;
 use crate::server::{Server, Start};
 use crate::tree::{Document, Node};
-use crate::wrapper::Behind;
 
-/// Takes the guard away from `servers` and returns the new text. Those without one stay as they are, and so do those whose
-/// guard was written by hand in a form that cannot be taken apart.
+/// Takes the guard away from `servers` and returns the new text. Those without one stay as they are.
 ///
 /// `before` is what the file was before it was wrapped, if that is known: an empty list of arguments and none mean the
 /// same, and the text does not tell which it was.
 ///
-/// Fails if the text would not say what it should.
+/// Fails if a guard was written by hand in a form that cannot be taken apart, or if the text would not say what it should.
 pub fn unwrap(
     document: &Document<'_>,
     servers: &[Server],
@@ -26,6 +25,7 @@ pub fn unwrap(
         let Start::Command { guard: Some(guard), .. } = &server.start else { continue };
         let node = document.root.at(&server.path).ok_or(EditError::Unsafe)?;
         let value = at_mut(&mut expected, &server.path).ok_or(EditError::Unsafe)?;
+        let unsupported = |reason| EditError::Unsupported { server: server.name.clone(), reason };
         let before = before.and_then(|before| Some((before, before.root.at(&server.path)?)));
         match guard {
             Behind::Command(at) => {
@@ -34,12 +34,9 @@ pub fn unwrap(
             }
             Behind::Upstream(at) => {
                 remote::unwrap(&mut edits, document, node, server.client, *at, before, value)
-                    .map_err(|reason| EditError::Unsupported {
-                        server: server.name.clone(),
-                        reason,
-                    })?;
+                    .map_err(unsupported)?;
             }
-            Behind::Other => {}
+            Behind::Other(reason) => return Err(unsupported(reason)),
         }
     }
     edits.apply(document, &expected)

@@ -5,12 +5,17 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 use toolbond_clients::Client;
-use toolbond_contract::{Action, Severity};
+use toolbond_contract::{Revision, Severity};
 use toolbond_guard::live::Listed;
 use toolbond_targets::{Effect, LintFinding, LintOptions, lint_tools, rules, target};
 
+use super::effects::Effects;
+
 /// The revision that clients of earlier ones do not speak.
 const MODERN: &str = "2026-07-28";
+
+/// The newest revision that these clients speak.
+const LEGACY: Revision = Revision::V2025_11_25;
 
 /// What was found of one server.
 #[derive(Debug, Serialize)]
@@ -35,7 +40,10 @@ pub(crate) struct Checkup {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<usize>,
     pub(crate) problems: Vec<Problem>,
-    /// What the guard does, or would do.
+    /// The tools that its guard leaves out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_out: Vec<String>,
+    /// What a guard would do.
     pub(crate) guard: Vec<String>,
     /// What to do.
     pub(crate) advice: Vec<String>,
@@ -68,7 +76,7 @@ pub(crate) struct Problem {
 
 impl Checkup {
     /// Judges what a server listed.
-    pub(crate) fn judge(&mut self, client: &'static Client, listed: Listed) {
+    pub(crate) fn judge(&mut self, client: &'static Client, listed: Listed, wrap: &str) {
         let Listed { first, name, revision, noise, .. } = listed;
         self.tools = first["tools"].as_array().map(Vec::len);
         if let Some(line) = noise {
@@ -81,11 +89,21 @@ impl Checkup {
             let text =
                 format!("speaks only {MODERN}, and {} offers none of its tools then", client.title);
             self.problems.push(Problem::new(text));
-            self.guard.push(format!("translates between {MODERN} and the revision of the client"));
+            self.guard.push(format!("translate between {MODERN} and the revision of the client"));
         }
+        // Of other clients it is not known; they are taken to speak that of the server.
+        let spoken = if client.is_legacy { LEGACY } else { Revision::from(revision.as_str()) };
         (self.name, self.revision) = (name, Some(revision));
-        self.judge_tools(client, first);
-        self.state = if self.problems.is_empty() { State::Works } else { State::Impaired };
+        let is_mended = self.judge_tools(client, first, &spoken);
+        if !self.is_guarded && (is_mended || needs_era) {
+            self.advice.push(wrap.to_owned());
+        }
+        let rules: BTreeSet<_> = self.problems.iter().filter_map(|it| it.rule).collect();
+        if let Some(rule) = rules.first() {
+            self.advice.push(format!("toolbond explain {rule}"));
+        }
+        let is_whole = self.problems.is_empty() && self.left_out.is_empty();
+        self.state = if is_whole { State::Works } else { State::Impaired };
         if needs_era || (self.tools == Some(0)) {
             self.state = State::Fails;
             if self.tools == Some(0) {
@@ -94,60 +112,69 @@ impl Checkup {
         }
     }
 
-    fn judge_tools(&mut self, client: &'static Client, list: Value) {
+    /// Notes which tools of `all` are not among those that are `left`.
+    pub(crate) fn compare(&mut self, left: &Value, all: &Value) {
+        let left: BTreeSet<_> = names(left).collect();
+        self.left_out = names(all).filter(|name| !left.contains(name)).map(str::to_owned).collect();
+    }
+
+    /// Says what the client and a guard would make of `list`. Returns whether the guard would mend something.
+    fn judge_tools(&mut self, client: &'static Client, list: Value, spoken: &Revision) -> bool {
         let mut options = LintOptions::default().server(self.server.as_str());
         if let Ok(target) = target(client.name) {
             options = options.targets([target]);
         }
-        let report = lint_tools(list, &options);
-        for found in &report.findings {
-            self.add(found);
-        }
-        let mut does = |action: Action, text: &str| {
-            let of_it = report.judged.findings.iter().filter(|it| it.action == action);
-            let tools: BTreeSet<_> = of_it.map(|it| it.index).collect();
-            match tools.len() {
-                0 => {}
-                1 => self.guard.push(format!("{text} 1 tool")),
-                count => self.guard.push(format!("{text} {count} tools")),
+        for found in &lint_tools(list.clone(), &options).findings {
+            if let Some(text) = problem(found) {
+                self.add(found, text);
             }
-        };
-        does(Action::Repaired, "repairs");
-        does(Action::Converted, "converts the schemas of");
-        does(Action::MemberDropped, "removes an unusable member of");
-        does(Action::ToolDropped, "leaves out");
-        if !self.guard.is_empty() && !self.is_guarded && client.name != "other" {
-            self.advice.push(format!("toolbond wrap {} {}", client.name, self.server));
         }
-        let rules: BTreeSet<_> = self.problems.iter().filter_map(|it| it.rule).collect();
-        if let Some(rule) = rules.first() {
-            self.advice.push(format!("toolbond explain {rule}"));
+        if self.is_guarded {
+            return false;
         }
+        let effects = Effects::on(list, spoken);
+        self.guard.extend(effects.does);
+        let guarded = lint_tools(effects.list, &options);
+        let left = guarded.findings.iter().filter(|found| problem(found).is_some());
+        let left: BTreeSet<_> = left.map(|it| (it.finding.rule, it.finding.tool.clone())).collect();
+        self.problems.iter().any(|problem| {
+            let rule = problem.rule.unwrap_or_default();
+            problem.tools.iter().any(|tool| !left.contains(&(rule, Some(tool.clone()))))
+        })
     }
 
-    /// Adds a finding to those of its rule, if it keeps the client from using a tool.
-    fn add(&mut self, found: &LintFinding) {
-        let main = found.impacts.iter().filter(|impact| impact.with.is_none());
-        let worst = main.max_by_key(|impact| impact.effect);
-        let worst = worst.filter(|impact| impact.effect >= Effect::CallFails);
-        if worst.is_none() && found.finding.severity < Severity::Error {
-            return;
-        }
+    /// Adds a finding to those of its rule.
+    fn add(&mut self, found: &LintFinding, text: String) {
         let rule = found.finding.rule;
         let tool = found.finding.tool.clone();
         if let Some(known) = self.problems.iter_mut().find(|it| it.rule == Some(rule)) {
             known.tools.extend(tool);
             return;
         }
-        let summary = rules().find(|one| one.id == rule).map_or("", |rule| rule.summary());
-        let text = match worst {
-            Some(impact) => {
-                format!("{summary} {}: {}", capitalised(impact.effect.words()), impact.note)
-            }
-            None => summary.to_owned(),
-        };
         self.problems.push(Problem { rule: Some(rule), tools: tool.into_iter().collect(), text });
     }
+}
+
+/// What `found` says, if it keeps the client from using a tool.
+fn problem(found: &LintFinding) -> Option<String> {
+    let main = found.impacts.iter().filter(|impact| impact.with.is_none());
+    let worst = main.max_by_key(|impact| impact.effect);
+    let worst = worst.filter(|impact| impact.effect >= Effect::CallFails);
+    if worst.is_none() && found.finding.severity < Severity::Error {
+        return None;
+    }
+    let summary = rules().find(|one| one.id == found.finding.rule).map_or("", |it| it.summary());
+    Some(match worst {
+        Some(impact) => {
+            format!("{summary} {}: {}", capitalised(impact.effect.words()), impact.note)
+        }
+        None => summary.to_owned(),
+    })
+}
+
+/// The names of the tools in `list`.
+fn names(list: &Value) -> impl Iterator<Item = &str> {
+    list["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str())
 }
 
 impl Problem {

@@ -1,6 +1,8 @@
 //! `toolbond doctor`: a checkup of each server, and how it is reported.
 
+mod advice;
 mod checkup;
+mod effects;
 mod report;
 mod secrets;
 mod start;

@@ -32,22 +32,29 @@ pub(crate) fn write_text(checkup: &Checkup, out: &mut impl Write) -> io::Result<
         printable(&summary(checkup))
     )?;
     for Problem { rule, tools, text } in &checkup.problems {
-        let names: Vec<_> = tools.iter().take(MAX_NAMED).map(String::as_str).collect();
-        let more = tools.len().saturating_sub(MAX_NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let of =
-            if names.is_empty() { String::new() } else { format!("{}{more}: ", names.join(", ")) };
+        let names = listed(tools.iter().map(String::as_str));
+        let of = if names.is_empty() { names } else { format!("{names}: ") };
         let rule = rule.map_or_else(String::new, |rule| format!(" [{rule}]"));
         writeln!(out, "      {}{}{rule}", printable(&of), printable(text))?;
     }
-    let verb = if checkup.is_guarded { "the guard still" } else { "the guard" };
+    if !checkup.left_out.is_empty() {
+        let names = listed(checkup.left_out.iter().map(String::as_str));
+        writeln!(out, "      the guard leaves out {}", printable(&names))?;
+    }
     if !checkup.guard.is_empty() {
-        writeln!(out, "      {verb} {}", checkup.guard.join(", "))?;
+        writeln!(out, "      the guard would {}", checkup.guard.join(", "))?;
     }
     for advice in &checkup.advice {
         writeln!(out, "      → {}", printable(advice))?;
     }
     Ok(())
+}
+
+/// The first of `names`, and how many more there are.
+fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let names = names.take(MAX_NAMED).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{names} and {more} more") } else { names }
 }
 
 /// The state in words.
@@ -57,7 +64,11 @@ fn summary(checkup: &Checkup) -> String {
         (State::Unchecked, Some(reason)) => parts.push(format!("not checked: {reason}")),
         (_, Some(reason)) => parts.push(reason.clone()),
         (_, None) => {
-            parts.extend(checkup.tools.map(|count| plural(count, "tool")));
+            let all = checkup.left_out.len();
+            parts.extend(checkup.tools.map(|count| match all {
+                0 => plural(count, "tool"),
+                _ => format!("{count} of {}", plural(count + all, "tool")),
+            }));
         }
     }
     parts.extend(checkup.revision.as_ref().map(|revision| format!("speaks {revision}")));

@@ -1,14 +1,14 @@
 //! Starting a server as its client does, and asking it.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use toolbond_clients::{Document, Server, Start};
+use toolbond_clients::{Behind, Document, Server, Start};
 use toolbond_guard::Launch;
-use toolbond_guard::live::{Listed, ToolsError};
+use toolbond_guard::live::Listed;
 
+use super::advice::{advice, wrap_command};
 use super::checkup::{Checkup, State};
 use super::secrets::Secrets;
 use super::variables::expand;
@@ -36,6 +36,7 @@ pub(crate) async fn check(
         name: None,
         tools: None,
         problems: Vec::new(),
+        left_out: Vec::new(),
         guard: Vec::new(),
         advice: Vec::new(),
     };
@@ -45,7 +46,18 @@ pub(crate) async fn check(
     }
     let mut secrets = Secrets::default();
     match ask(document, server, limit, &mut secrets).await {
-        Ok(Ok(listed)) => checkup.judge(file.client, listed),
+        Ok(Ok(listed)) => {
+            let unguarded = match unguarded(server) {
+                Some(unguarded) => ask(document, &unguarded, limit, &mut secrets).await,
+                None => Err(String::new()),
+            };
+            match unguarded {
+                Ok(Ok(unguarded)) => checkup.compare(&listed.first, &unguarded.first),
+                Ok(Err(error)) if is_interrupted(&error) => return Err(error),
+                _ => {}
+            }
+            checkup.judge(file.client, listed, &wrap_command(file, server));
+        }
         Ok(Err(error)) if is_interrupted(&error) => return Err(error),
         Ok(Err(error)) => {
             if error.is::<SignIn>() {
@@ -53,13 +65,25 @@ pub(crate) async fn check(
             } else {
                 checkup.state = State::Fails;
                 checkup.reason = Some(format!("{error:#}"));
-                checkup.advice.extend(advice(&error));
+                checkup.advice.extend(advice(file, server, &error));
             }
         }
         Err(reason) => checkup.reason = Some(reason),
     }
     checkup.hide(&secrets);
     Ok(checkup)
+}
+
+/// `server` without its guard, which may leave out tools.
+fn unguarded(server: &Server) -> Option<Server> {
+    let Start::Command { arguments, guard: Some(Behind::Command(at)), .. } = &server.start else {
+        return None;
+    };
+    let (program, arguments) = arguments.get(*at..)?.split_first()?;
+    let mut unguarded = server.clone();
+    unguarded.start =
+        Start::Command { program: program.clone(), arguments: arguments.to_vec(), guard: None };
+    Some(unguarded)
 }
 
 /// Asks `server` for its tools. The outer error says why it cannot be asked.
@@ -104,30 +128,6 @@ async fn ask(
             Ok(ask_command(&launch, limit).await)
         }
     }
-}
-
-/// What to do about `error`.
-fn advice(error: &anyhow::Error) -> Option<String> {
-    let is_missing = error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::NotFound);
-    let text = match error.downcast_ref::<ToolsError>() {
-        Some(ToolsError::Ended { .. }) => {
-            "start its command in a terminal to see all that it says; it may want an argument or a variable in `env`"
-        }
-        Some(ToolsError::Silent { noise: Some(_), .. }) => {
-            "have it write messages only to standard output, and its log to standard error"
-        }
-        Some(ToolsError::Silent { .. }) => {
-            "start its command in a terminal; if it has to download something first, --timeout gives it longer"
-        }
-        None if is_missing => {
-            "write the full path of the program: a client with a window rarely has the PATH of the shell"
-        }
-        _ => return None,
-    };
-    Some(text.to_owned())
 }
 
 impl Checkup {

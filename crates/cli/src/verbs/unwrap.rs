@@ -1,20 +1,21 @@
 //! `toolbond unwrap`: the configuration of a client as it was before `toolbond wrap`.
 
-use std::io::Write as _;
-use std::path::Path;
+use std::io::{self, Write as _};
 
 use anyhow::anyhow;
-use toolbond_clients::{Document, Lock, Record, Server, Start, unwrap};
+use toolbond_clients::{Folders, Lock, Record, Server, keep_copy};
 
-use crate::configs::{Choice, ConfigFile, folders, full_name};
+use crate::configs::{Choice, ConfigFile, folders, full_name, shown};
 use crate::diff::write_diff;
 use crate::exit::Exit;
+use crate::guards::{Guards, Unwrapped};
 use crate::terminal::{self, printable};
 
 /// Take the guard away from the servers of a client again.
 ///
 /// If the file is still as `toolbond wrap` wrote it, it becomes byte for byte what it was before. If it was
-/// changed since, only the guards go.
+/// changed since, only the guards go. Guards that you wrote yourself, or that have options, go only if you
+/// name their server.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Unwrap {
     #[command(flatten)]
@@ -23,14 +24,17 @@ pub(crate) struct Unwrap {
     /// Show which lines would change, and change nothing
     #[arg(long)]
     dry_run: bool,
+
+    /// Nothing is asked; for scripts that say it to `toolbond wrap`
+    #[arg(long, short, hide = true)]
+    yes: bool,
 }
 
 impl Unwrap {
     pub(crate) fn run(mut self) -> anyhow::Result<Exit> {
         self.choice = self.choice.settle();
         let folders = folders()?;
-        let data = folders.data();
-        let _lock = if self.dry_run { None } else { Some(Lock::acquire(&data)?) };
+        let _lock = if self.dry_run { None } else { Some(Lock::acquire(&folders.data())?) };
         let (mut files, mut exit) = (Vec::new(), Exit::Clean);
         for file in self.choice.files(&folders)? {
             match file.and_then(|file| Ok((file.servers()?, file))) {
@@ -46,8 +50,12 @@ impl Unwrap {
         }
         let mut any = false;
         for (servers, file) in &files {
-            match self.carry_out(file, servers, &data) {
-                Ok(done) => any |= done,
+            match self.carry_out(file, servers, &folders) {
+                Ok(Some(done)) => {
+                    any = true;
+                    exit = exit.max(done);
+                }
+                Ok(None) => {}
                 Err(error) => {
                     terminal::print_error(&error);
                     exit = Exit::Failed;
@@ -65,72 +73,76 @@ impl Unwrap {
         &self,
         file: &ConfigFile,
         servers: &[Server],
-        data: &Path,
-    ) -> anyhow::Result<bool> {
-        let record = Record::read(data, &file.real);
-        let known = match &record {
-            Some(record) => Some(Document::parse(&record.before, file.client.syntax)?),
-            None => None,
-        };
-        let written = known.as_ref().map(|known| known.servers(file.client)).unwrap_or_default();
-        let mut chosen = ours(servers, &written);
+        folders: &Folders,
+    ) -> anyhow::Result<Option<Exit>> {
+        let data = folders.data();
+        let guards = Guards::read(file, &data)?;
+        let (ours, others): (Vec<_>, Vec<_>) = servers
+            .iter()
+            .filter(|it| guards.is_guarded(it))
+            .cloned()
+            .partition(|it| guards.is_ours(it));
+        let is_chosen = |server: &Server| !self.choice.is_named() || self.choice.names(server);
+        let is_all = ours.iter().all(is_chosen);
+        let mut chosen: Vec<_> = ours.into_iter().filter(is_chosen).collect();
+        let only_ours = !self.choice.is_named() || !others.iter().any(is_chosen);
         if self.choice.is_named() {
-            chosen = servers
-                .iter()
-                .filter(|it| it.is_guarded() && self.choice.names(it))
-                .cloned()
-                .collect();
+            chosen.extend(others.into_iter().filter(is_chosen));
         }
         if chosen.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
-        let document = file.document()?;
-        let rest = ours(servers, &written).len();
-        let is_all = !self.choice.is_named() || rest == ours(&chosen, &written).len();
-        let new = match &record {
-            Some(record) if is_all && chosen.len() == rest && record.is_unchanged(&file.text) => {
-                record.before.clone()
-            }
-            _ => unwrap(&document, &chosen, known.as_ref())
-                .map_err(|error| anyhow!("{}: {error}; nothing was written", file.name))?,
+        let is_restored = guards.is_unchanged && is_all && only_ours;
+        let new = if is_restored {
+            Unwrapped { text: guards.text_before(file)?, going: chosen, staying: Vec::new() }
+        } else {
+            let new = guards.unwrap(file, &chosen);
+            new.map_err(|error| anyhow!("{}: {error}; nothing was written", file.name))?
         };
+        let exit = if new.staying.is_empty() { Exit::Clean } else { Exit::Failed };
         if self.dry_run {
-            write_diff(&file.name, &file.text, &new)?;
-            return Ok(true);
+            write_diff(&file.name, &file.text, &new.text)?;
+            return Ok(Some(exit));
         }
-        if !is_all && let Some(record) = &record {
+        let mut copy = None;
+        if !new.going.is_empty() {
             file.check()?;
-            Record::write(data, &file.real, &record.before, &new)?;
+            if !is_restored {
+                copy = Some(keep_copy(&data, &file.real, &file.text)?);
+            }
+            if let Some(record) =
+                guards.record.as_ref().filter(|_| guards.is_unchanged && only_ours)
+            {
+                Record::write(&data, &file.real, &record.before, &new.text)?;
+            }
+            file.write(&new.text)?;
+            if is_all
+                && new.staying.is_empty()
+                && let Some(record) = guards.record
+            {
+                record.delete()?;
+            }
         }
-        file.write(&new)?;
-        if is_all && let Some(record) = record {
-            record.delete()?;
-        }
-        let mut out = anstream::stdout().lock();
-        writeln!(out, "{}", printable(&file.name))?;
-        for server in &chosen {
-            let is_ours = !matches!(
-                server.start,
-                Start::Command { guard: Some(toolbond_clients::Behind::Other), .. }
-            );
-            let what = if is_ours {
-                "no longer guarded"
-            } else {
-                "left as it is: its guard was written by hand"
-            };
-            writeln!(out, "  {}: {what}", printable(&full_name(server)))?;
-        }
-        writeln!(out, "  restart {} to use it without the guard", file.client.title)?;
-        Ok(true)
+        report(file, &new, copy.map(|copy| shown(&copy, folders)).as_deref())?;
+        Ok(Some(exit))
     }
 }
 
-/// Those of `servers` that `toolbond wrap` wrapped: they had no guard `before`, or their guard is as it writes one.
-pub(super) fn ours(servers: &[Server], before: &[Server]) -> Vec<Server> {
-    let is_ours =
-        |server: &&Server| match before.iter().find(|it| full_name(it) == full_name(server)) {
-            Some(before) => server.is_guarded() && !before.is_guarded(),
-            None => server.is_wrapped(),
-        };
-    servers.iter().filter(is_ours).cloned().collect()
+/// Says what became of each server.
+fn report(file: &ConfigFile, new: &Unwrapped, copy: Option<&str>) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{}", printable(&file.name))?;
+    for server in &new.going {
+        writeln!(out, "  {}: no longer guarded", printable(&full_name(server)))?;
+    }
+    for (server, reason) in &new.staying {
+        writeln!(out, "  {}: left as it is: {reason}", printable(&full_name(server)))?;
+    }
+    if let Some(copy) = copy {
+        writeln!(out, "  a copy of what it was: {}", printable(copy))?;
+    }
+    if !new.going.is_empty() {
+        writeln!(out, "  restart {} to use it without the guard", file.client.title)?;
+    }
+    Ok(())
 }

@@ -1,15 +1,15 @@
 //! `toolbond wrap`: the guard in front of the servers of a client.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use anyhow::anyhow;
-use toolbond_clients::{Document, Folders, Lock, Record, Server, Start, unwrap, wrap};
+use toolbond_clients::{Document, Folders, Lock, Record, Server, Start, repoint, wrap};
 
 use crate::configs::{Choice, ConfigFile, folders, full_name, shown};
 use crate::confirm::confirm;
 use crate::diff::write_diff;
 use crate::exit::Exit;
+use crate::guards::{Guards, missing_program};
 use crate::launcher::{Launcher, wrapper};
 use crate::probe::check_open;
 use crate::terminal::{self, printable};
@@ -56,7 +56,9 @@ pub(crate) struct Wrap {
 /// A configuration, and the servers in it that are to be wrapped.
 struct Plan {
     file: ConfigFile,
+    guards: Guards,
     all: Vec<Server>,
+    /// Those without a guard, and those whose guard is not where it was.
     chosen: Vec<Server>,
 }
 
@@ -87,13 +89,14 @@ impl Wrap {
         for file in self.choice.files(folders)? {
             let plan = file.and_then(|file| {
                 let all = file.servers()?;
+                let guards = Guards::read(&file, &folders.data())?;
                 let is_chosen = |server: &&Server| match &server.start {
-                    _ if server.is_guarded() => false,
+                    _ if guards.is_guarded(server) && missing_program(server).is_none() => false,
                     _ if self.choice.is_named() => self.choice.names(server),
                     start => matches!(start, Start::Command { .. }),
                 };
                 let chosen = all.iter().filter(is_chosen).cloned().collect();
-                Ok(Plan { file, all, chosen })
+                Ok(Plan { file, guards, all, chosen })
             });
             match plan {
                 Ok(plan) => plans.push(plan),
@@ -111,8 +114,7 @@ impl Wrap {
     }
 
     fn carry_out(&self, plan: &Plan, folders: &Folders) -> anyhow::Result<()> {
-        let Plan { file, chosen, .. } = plan;
-        let data = folders.data();
+        let Plan { file, guards, chosen, .. } = plan;
         for server in chosen {
             if let Start::Remote { url, headers } = &server.start {
                 check_open(url, headers).map_err(|error| {
@@ -123,13 +125,15 @@ impl Wrap {
         if !chosen.is_empty() {
             let wrapper = wrapper(self.via, file.is_project)?;
             let document = file.document()?;
-            let new = wrap(&document, chosen, &wrapper)
-                .map_err(|error| anyhow!("{}: {error}; nothing was written", file.name))?;
+            let unwritten = |error| anyhow!("{}: {error}; nothing was written", file.name);
+            let new = repoint(&document, chosen, &wrapper).map_err(unwritten)?;
+            let document = Document::parse(&new, file.client.syntax)?;
+            let new = wrap(&document, chosen, &wrapper).map_err(unwritten)?;
             if self.dry_run {
                 return Ok(write_diff(&file.name, &file.text, &new)?);
             }
             file.check()?;
-            Record::write(&data, &file.real, &before(file, &data)?, &new)?;
+            Record::write(&folders.data(), &file.real, &guards.text_before(file)?, &new)?;
             file.write(&new)?;
         }
         if !self.dry_run {
@@ -140,21 +144,30 @@ impl Wrap {
 
     /// Says what became of each server.
     fn report(&self, plan: &Plan, folders: &Folders) -> io::Result<()> {
-        let Plan { file, all, chosen } = plan;
+        let Plan { file, guards, all, chosen } = plan;
         let mut out = anstream::stdout().lock();
         writeln!(out, "{}", printable(&file.name))?;
         let is_chosen =
             |server: &Server| chosen.iter().any(|it| full_name(it) == full_name(server));
         for server in all {
+            let name = full_name(server);
             let what = match &server.start {
-                _ if is_chosen(server) => "guarded now",
-                _ if server.is_guarded() => "guarded already",
-                _ if self.choice.is_named() => continue,
+                _ if self.choice.is_named() && !self.choice.names(server) => continue,
+                _ if is_chosen(server) => {
+                    if let Some(path) = missing_program(server) {
+                        let was = path.display().to_string();
+                        let (name, was) = (printable(&name), printable(&was));
+                        writeln!(out, "  {name}: guarded again: there is no {was} any more")?;
+                        continue;
+                    }
+                    "guarded now"
+                }
+                _ if guards.is_guarded(server) => "guarded already",
                 Start::Remote { .. } => "left as it is: it is on HTTP (name it to wrap it)",
                 Start::Unknown(reason) => reason,
                 Start::Command { .. } => continue,
             };
-            writeln!(out, "  {}: {what}", printable(&full_name(server)))?;
+            writeln!(out, "  {}: {what}", printable(&name))?;
         }
         if all.is_empty() {
             writeln!(out, "  no servers")?;
@@ -172,18 +185,6 @@ impl Wrap {
         }
         Ok(())
     }
-}
-
-/// What the file was before any of its servers was wrapped.
-fn before(file: &ConfigFile, data: &Path) -> anyhow::Result<String> {
-    let Some(record) = Record::read(data, &file.real) else { return Ok(file.text.clone()) };
-    if record.is_unchanged(&file.text) {
-        return Ok(record.before);
-    }
-    let known = Document::parse(&record.before, file.client.syntax)?;
-    let document = file.document()?;
-    let ours = super::unwrap::ours(&document.servers(file.client), &known.servers(file.client));
-    Ok(unwrap(&document, &ours, Some(&known))?)
 }
 
 /// Asks whether to go on.

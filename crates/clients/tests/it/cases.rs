@@ -1,8 +1,8 @@
 //! Texts before and after.
 
 use toolbond_clients::{
-    CLIENTS, Client, Document, EditError, Start, UnknownName, Wrapper, client, client_of_file,
-    unwrap, wrap,
+    CLIENTS, Client, Document, EditError, Start, UnknownName, Via, Wrapper, client, client_of_file,
+    repoint, unwrap, wrap,
 };
 
 fn wrapped(text: &str, client: &'static Client) -> Result<String, EditError> {
@@ -82,12 +82,60 @@ fn toml_keeps_its_forms() {
 }
 
 #[test]
-fn a_guard_that_somebody_wrote_stays() {
+fn a_guard_that_somebody_wrote_is_read_as_the_guard_reads_it() {
     let cursor = client("cursor").unwrap();
-    let text = r#"{"mcpServers":{"a":{"command":"toolbond","args":["guard","--results","enforce","--","x","y"]},"b":{"command":"toolbond","args":["guard"]}}}"#;
-    assert_eq!(wrapped(text, cursor).unwrap(), text);
-    let plain = r#"{"mcpServers":{"a":{"command":"x","args":["y"]},"b":{"command":"toolbond","args":["guard"]}}}"#;
-    assert_eq!(unwrapped(text, cursor), plain);
+    let config = |program: &str, arguments: &str| {
+        format!(r#"{{"mcpServers":{{"a":{{"command":"{program}","args":[{arguments}]}}}}}}"#)
+    };
+    for (guarded, program, arguments) in [
+        (r#""guard","--results","enforce","--","x","y""#, "x", r#""y""#),
+        (r#""guard","npm","run","mcp","--","--stdio""#, "npm", r#""run","mcp","--","--stdio""#),
+        (
+            r#""guard","node","proxy.js","--upstream","https://x""#,
+            "node",
+            r#""proxy.js","--upstream","https://x""#,
+        ),
+    ] {
+        let text = config("toolbond", guarded);
+        assert_eq!(wrapped(&text, cursor).unwrap(), text);
+        assert_eq!(unwrapped(&text, cursor), config(program, arguments));
+    }
+}
+
+#[test]
+fn a_guard_starts_with_another_program() {
+    let cursor = client("cursor").unwrap();
+    let config = |program: &str, arguments: &str| {
+        format!(r#"{{"mcpServers":{{"a":{{"command":"{program}","args":[{arguments}]}}}}}}"#)
+    };
+    let path = Wrapper::program("/new/toolbond");
+    let npx = Wrapper::package(Via::Npx, "npx", "0.1.0");
+    let (one, other) = (r#""guard", "-q", "x""#, r#""-y", "toolbond@0.1.0", "guard", "-q", "x""#);
+    for (program, arguments, wrapper, expected) in [
+        ("/old/toolbond", one, &path, config("/new/toolbond", one)),
+        ("/old/toolbond", one, &npx, config("npx", &other.replace(", ", ","))),
+        ("/old/npx", other, &path, config("/new/toolbond", one)),
+        ("/old/npx", other, &npx, config("npx", other)),
+    ] {
+        let text = config(program, arguments);
+        let document = Document::parse(&text, cursor.syntax).unwrap();
+        let after = repoint(&document, &document.servers(cursor), wrapper).unwrap();
+        let without_gaps = |text: &str| text.replace("\",  \"", "\",\"").replace("\", \"", "\",\"");
+        assert_eq!(without_gaps(&after), without_gaps(&expected));
+    }
+}
+
+#[test]
+fn a_guard_that_would_not_be_recognised_is_not_written() {
+    let cursor = client("cursor").unwrap();
+    let text = r#"{"mcpServers":{"a":{"command":"x"}}}"#;
+    let document = Document::parse(text, cursor.syntax).unwrap();
+    let wrapper = Wrapper::program("/bin/guardian");
+    let error = wrap(&document, &document.servers(cursor), &wrapper).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`/bin/guardian` would not be recognised as toolbond afterwards; name it `toolbond`, or use a package runner"
+    );
 }
 
 #[test]
@@ -141,8 +189,20 @@ fn a_server_on_http_that_was_changed_since_is_not_taken_apart() {
             "its `env` has more than headers",
         ),
         (
-            r#"{"command":"toolbond","args":["guard","--upstream","u","--results","enforce"]}"#,
-            "its guard was not written by `toolbond wrap`",
+            r#"{"command":"toolbond","args":["guard","--upstream","u","--header","A:x"]}"#,
+            "a header of its guard is not the value of a variable alone",
+        ),
+        (
+            r#"{"command":"toolbond","args":["guard","--header","A:$V","--upstream","u"]}"#,
+            "a header of its guard is a variable that its `env` does not set",
+        ),
+        (
+            r#"{"command":"toolbond","args":["guard","--upstream","u","--header","A:$V"],"env":{}}"#,
+            "a header of its guard is a variable that its `env` does not set",
+        ),
+        (
+            r#"{"command":"toolbond","args":["guard","--new","u"]}"#,
+            "its guard has an option that is not known",
         ),
         (
             r#"{"args":["guard","--upstream","u"],"command":"toolbond"}"#,
