@@ -1,5 +1,5 @@
 // A server without an SDK that sends what its author wrote, whatever the client can read: output
-// schemas and values that are no objects, and with `--bad` tools that no client can use.
+// schemas and values that are no objects, and with `--bad` tools that no client can use, with `--unusable` one that a guard leaves out.
 // On standard input and output, or with `--http` (and `--sse`) on a free port, which it prints. With `--paged` its list has pages of two,
 // with `--natural` it knows no handshake, with `--locked` it wants a key, and `/ended` tells how many sessions were ended.
 import { createServer } from "node:http";
@@ -19,6 +19,9 @@ const tools = [
 ];
 if (process.argv.includes("--bad")) {
   tools.splice(2, 0, { name: "no_input", inputSchema: null }, { name: "remote", inputSchema: object, outputSchema: { $ref: "http://127.0.0.1:9/x.json" } });
+}
+if (process.argv.includes("--unusable")) {
+  tools.push({ name: "stray", inputSchema: { $ref: "http://127.0.0.1:9/x.json" } });
 }
 
 const values = {

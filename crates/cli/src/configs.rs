@@ -71,7 +71,7 @@ impl Choice {
             return Ok(vec![ConfigFile::read(client_of_file(path), path, name, true)]);
         }
         let clients: Vec<&Client> = match &self.client {
-            Some(name) => vec![client(name)?],
+            Some(name) => vec![client(name).map_err(|error| self.with_client(folders, error))?],
             None => CLIENTS.iter().collect(),
         };
         let (mut files, mut missing) = (Vec::<anyhow::Result<ConfigFile>>::new(), Vec::new());
@@ -101,6 +101,21 @@ impl Choice {
                 bail!("no configuration of {name}: there is no {}", missing.join(", no "))
             }
             None => bail!("no configuration of a client found; --file names one"),
+        }
+    }
+
+    /// `error`, or what to write if its name is that of a server.
+    fn with_client(&self, folders: &Folders, error: UnknownName) -> anyhow::Error {
+        let any = Self { client: None, servers: Vec::new(), file: None };
+        let files = any.files(folders).unwrap_or_default();
+        let has_it = |file: &&ConfigFile| {
+            file.servers().is_ok_and(|servers| servers.iter().any(|it| it.name == error.found))
+        };
+        match files.iter().flatten().find(has_it) {
+            Some(ConfigFile { client, .. }) if self.servers.is_empty() => {
+                anyhow!("no client `{0}`; did you mean `{1} {0}`?", error.found, client.name)
+            }
+            _ => error.into(),
         }
     }
 

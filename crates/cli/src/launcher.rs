@@ -62,12 +62,12 @@ pub(crate) fn wrapper(launcher: Option<Launcher>, is_project: bool) -> anyhow::R
     }
 }
 
-/// The name of `program`, or `toolbond`, in a folder of `PATH`, if it leads to `program`: it stays when a new version
+/// `toolbond`, or the name of `program`, in a folder of `PATH`, if it leads to `program`: it stays when a new version
 /// comes, where `program` has the version in its path.
 fn on_path(program: &Path) -> Option<PathBuf> {
     let is_it = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|found| found == *program);
     let usual = format!("toolbond{}", env::consts::EXE_SUFFIX);
-    let names = [program.file_name()?, usual.as_ref()];
+    let names = [usual.as_ref(), program.file_name()?];
     names.iter().flat_map(|name| folders().map(move |folder| folder.join(name))).find(is_it)
 }
 

@@ -173,6 +173,9 @@ impl UnknownName {
             strsim::damerau_levenshtein(found, name) <= 1 + name.chars().count() / 4
         });
         let near = near.min_by_key(|name| strsim::damerau_levenshtein(found, name));
+        // `claude` may be several.
+        let longer = || known.iter().find(|name| !found.is_empty() && name.starts_with(found));
+        let near = near.or_else(longer);
         Self {
             kind,
             found: found.to_owned(),

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use anyhow::anyhow;
-use toolbond_clients::{Document, Folders, Lock, Record, Server, Start, repoint, wrap};
+use toolbond_clients::{Client, Document, Folders, Lock, Record, Server, Start, repoint, wrap};
 
 use crate::configs::{Choice, ConfigFile, folders, full_name, shown};
 use crate::confirm::confirm;
@@ -72,7 +72,11 @@ impl Wrap {
         self.choice.check_names(plans.iter().flat_map(|plan| &plan.all))?;
         let is_asked = !self.yes && !self.dry_run && !self.choice.is_named();
         if is_asked && plans.iter().any(|plan| !plan.chosen.is_empty()) && !ask(&plans)? {
-            return Ok(Exit::Clean);
+            terminal::print_note("nothing was written");
+            return Ok(exit);
+        }
+        if self.dry_run && plans.iter().all(|plan| plan.chosen.is_empty()) {
+            terminal::print_note("nothing to change");
         }
         for plan in plans {
             if let Err(error) = self.carry_out(&plan, &folders) {
@@ -170,7 +174,7 @@ impl Wrap {
             writeln!(out, "  {}: {what}", printable(&name))?;
         }
         if all.is_empty() {
-            writeln!(out, "  no servers")?;
+            writeln!(out, "  no servers: {}", expected_keys(file.client))?;
         }
         if !chosen.is_empty() {
             if let Some(record) = Record::read(&folders.data(), &file.real) {
@@ -185,6 +189,12 @@ impl Wrap {
         }
         Ok(())
     }
+}
+
+/// Where servers would be in a file of `client`.
+fn expected_keys(client: &Client) -> String {
+    let keys: Vec<_> = client.servers.iter().map(|keys| format!("`{}`", keys.join("."))).collect();
+    format!("expected them in {}", keys.join(" or "))
 }
 
 /// Asks whether to go on.

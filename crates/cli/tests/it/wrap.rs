@@ -1,6 +1,7 @@
 //! `toolbond wrap` and `unwrap` with real clients and servers.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 
@@ -25,6 +26,19 @@ impl Home {
         for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"] {
             command.env_remove(name);
         }
+        command
+    }
+
+    /// `program` with the environment of [`Self::toolbond`].
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        for (name, value) in self.toolbond(&[]).get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.current_dir(self.0.path());
         command
     }
 
@@ -68,6 +82,105 @@ fn calls(config: &Value, name: &str, calls: &Value) -> Vec<Value> {
     report["calls"].as_array().unwrap().clone()
 }
 
+/// A program at `name` in the home folder: `toolbond` under another name.
+fn program(home: &Home, name: &str) -> PathBuf {
+    let path = home.0.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::copy(process::program(), &path).unwrap();
+    path.canonicalize().unwrap()
+}
+
+/// What `program` says, run as [`Home::run`] runs `toolbond`.
+fn run(home: &Home, program: &Path, arguments: &[&str]) -> String {
+    let mut command = home.command(program);
+    let (code, out, err) = texts(command.args(arguments).output().unwrap());
+    assert_eq!(code, Some(0), "{arguments:?}: {out}{err}");
+    out
+}
+
+/// One guard, whatever the program is called, and none afterwards.
+#[test]
+fn a_program_of_any_name_recognises_its_guard() {
+    let home = Home::new();
+    let text = json!({ "mcpServers": { "a": { "command": "x", "args": ["y"] } } }).to_string();
+    for name in ["toolbond2", "toolbond-0.1.0", "tb"] {
+        home.write(desktop(), &text);
+        let path = program(&home, &format!("bin/{name}"));
+        run(&home, &path, &["wrap", "claude-desktop", "a"]);
+        let once = home.read(desktop());
+        let guarded: Value = serde_json::from_str(&once).unwrap();
+        assert_eq!(guarded["mcpServers"]["a"]["command"], path.to_str().unwrap());
+        let out = run(&home, &path, &["wrap", "claude-desktop", "a"]);
+        assert!(out.contains("a: guarded already"), "{out}");
+        assert_eq!(home.read(desktop()), once);
+        // The client rewrote its file, so that the copy does not tell.
+        home.write(desktop(), &format!("{once}\n"));
+        run(&home, &path, &["unwrap", "claude-desktop"]);
+        assert_eq!(home.read(desktop()), format!("{text}\n"));
+    }
+    // Another program knows it from what was kept.
+    home.write(desktop(), &text);
+    let path = program(&home, "bin/tb");
+    run(&home, &path, &["wrap", "claude-desktop", "a"]);
+    assert!(home.run(&["wrap", "claude-desktop", "a"]).contains("a: guarded already"));
+    home.run(&["unwrap", "claude-desktop", "a"]);
+    assert_eq!(home.read(desktop()), text);
+}
+
+/// The link in `PATH` stays when a new version comes.
+#[test]
+fn a_link_in_path_is_what_is_written() {
+    let home = Home::new();
+    home.write(desktop(), &json!({ "mcpServers": { "a": { "command": "x" } } }).to_string());
+    let path = program(&home, "bin/toolbond-0.1.0");
+    let link = path.with_file_name("toolbond");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let mut command = home.command(&link);
+    command.env("PATH", link.parent().unwrap()).args(["wrap", "claude-desktop", "a"]);
+    assert!(command.output().unwrap().status.success());
+    let guarded: Value = serde_json::from_str(&home.read(desktop())).unwrap();
+    assert_eq!(guarded["mcpServers"]["a"]["command"], link.to_str().unwrap());
+}
+
+/// A guard whose program is gone starts again, with its options.
+#[test]
+fn a_guard_whose_program_moved_starts_again() {
+    let home = Home::new();
+    let guard = |program: &str| {
+        let args = ["guard", "--results", "enforce", "x"];
+        json!({ "mcpServers": { "a": { "command": program, "args": args } } }).to_string()
+    };
+    home.write(desktop(), &guard("/nowhere/toolbond"));
+    let out = home.run(&["wrap", "claude-desktop", "a"]);
+    assert!(out.contains("a: guarded again: there is no /nowhere/toolbond any more"), "{out}");
+    let program = process::program().canonicalize().unwrap();
+    assert_eq!(home.read(desktop()), guard(program.to_str().unwrap()));
+}
+
+/// What a user changed between two runs of `unwrap` is not undone by the second.
+#[test]
+fn unwrapping_one_server_after_another_keeps_what_was_changed() {
+    let home = Home::new();
+    let config = |path: &str, b: Value| {
+        let a = json!({ "command": "x", "args": [path] });
+        format!("{:#}\n", json!({ "mcpServers": { "a": a, "b": b, "c": { "command": "z" } } }))
+    };
+    let guarded = json!({ "command": "toolbond", "args": ["guard", "y", "k"] });
+    home.write(desktop(), &config("/home/ada", guarded.clone()));
+    home.run(&["wrap", "--yes", "claude-desktop"]);
+    home.write(desktop(), &home.read(desktop()).replace("/home/ada", "/srv"));
+    home.run(&["unwrap", "claude-desktop", "c"]);
+    let out = home.run(&["unwrap", "claude-desktop"]);
+    assert_eq!(home.read(desktop()), config("/srv", guarded));
+    // The guard that somebody wrote goes by name, and what the file was is kept.
+    let before = home.read(desktop());
+    assert!(out.contains("a copy of what it was: ~/"), "{out}");
+    let out = home.run(&["unwrap", "claude-desktop", "b"]);
+    let copy = out.split_once("a copy of what it was: ~/").unwrap().1.lines().next().unwrap();
+    assert_eq!(home.read(copy), before);
+    assert_eq!(home.read(desktop()), config("/srv", json!({ "command": "y", "args": ["k"] })));
+}
+
 /// The sentence of the README: the official filesystem server works again.
 #[test]
 fn the_filesystem_server_works_again() {
@@ -81,13 +194,25 @@ fn the_filesystem_server_works_again() {
     let text = format!("{config:#}\n");
     home.write(desktop(), &text);
     let wanted = json!([["read_text_file", { "path": files.join("a.txt") }]]);
+    // It is also what `doctor` says.
+    let doctor = |code: i32| {
+        let arguments = ["doctor", "--yes", "claude-desktop", "filesystem"];
+        let (found, out, err) = texts(home.toolbond(&arguments).output().unwrap());
+        assert_eq!(found, Some(code), "{out}{err}");
+        out
+    };
     let results = || {
         let config = serde_json::from_str(&home.read(desktop())).unwrap();
         calls(&config, "filesystem", &wanted)
     };
     let before = results();
     assert!(before[0]["failed"].as_str().unwrap().contains("unsupported dialect"), "{before:?}");
+    let checked = doctor(1);
+    assert!(checked.contains("the guard would convert the schemas of 14 tools"), "{checked}");
+    assert!(checked.contains("→ toolbond wrap claude-desktop filesystem"), "{checked}");
     home.run(&["wrap", "claude-desktop", "filesystem"]);
+    let checked = doctor(0);
+    assert!(checked.contains("✓ filesystem: 14 tools"), "{checked}");
     assert_eq!(results()[0]["value"]["content"], "in the file\n");
     home.run(&["unwrap", "claude-desktop"]);
     assert_eq!(home.read(desktop()), text);
@@ -164,11 +289,9 @@ fn answered(home: &Home, script: &str, answer: &str, arguments: &[&str]) -> (Opt
         peers::words("readers/terminal.py"),
         ["[y/N]", script, answer].map(str::to_owned).to_vec(),
     ];
-    let mut command = command(&words.concat());
-    command.arg(process::program()).args(arguments);
-    let toolbond = home.toolbond(&[]);
-    let set = toolbond.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    command.envs(set).env_remove("XDG_DATA_HOME").current_dir(home.0.path());
+    let words = words.concat();
+    let mut command = home.command(words[0].as_ref());
+    command.args(&words[1..]).arg(process::program()).args(arguments);
     let (code, shown, err) = texts(command.output().unwrap());
     assert_eq!(err, "");
     (code, shown)
@@ -182,6 +305,7 @@ fn all_servers_are_wrapped_after_asking() {
     home.write(".cursor/mcp.json", &text);
     let (code, shown) = answered(&home, "", "", &["wrap", "cursor"]);
     assert!(code == Some(0) && shown.contains("~/.cursor/mcp.json: a, b\n"), "{shown}");
+    assert!(shown.contains("nothing was written"), "{shown}");
     assert_eq!(home.read(".cursor/mcp.json"), text);
     let (code, shown) = answered(&home, "", "y", &["wrap", "cursor"]);
     assert!(code == Some(0) && shown.contains("a: guarded now"), "{shown}");

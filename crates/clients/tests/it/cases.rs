@@ -120,8 +120,7 @@ fn a_guard_starts_with_another_program() {
         let text = config(program, arguments);
         let document = Document::parse(&text, cursor.syntax).unwrap();
         let after = repoint(&document, &document.servers(cursor), wrapper).unwrap();
-        let without_gaps = |text: &str| text.replace("\",  \"", "\",\"").replace("\", \"", "\",\"");
-        assert_eq!(without_gaps(&after), without_gaps(&expected));
+        assert_eq!(after.replace("\", \"", "\",\""), expected.replace("\", \"", "\",\""));
     }
 }
 
@@ -244,6 +243,7 @@ fn names_are_suggested() {
         error("claude_desktop"),
         "no client `claude_desktop`; did you mean `claude-desktop`?"
     );
+    assert_eq!(error("claude"), "no client `claude`; did you mean `claude-desktop`?");
     assert_eq!(
         error("emacs"),
         "no client `emacs`; expected `claude-desktop`, `claude-code`, `cursor`, `vscode`, `codex`, `gemini-cli`"
