@@ -96,6 +96,7 @@ pub(crate) fn unwrap(
     value: &mut Value,
 ) -> Result<(), &'static str> {
     const OTHER: &str = "its guard is not written as `toolbond wrap` does";
+    const UNSET: &str = "a header of its guard is a variable that its `env` does not set";
     let syntax = document.syntax;
     let (command, arguments) = node.member("command").zip(node.member("args")).ok_or(OTHER)?;
     let items = arguments.value.as_list().unwrap_or_default();
@@ -124,7 +125,6 @@ pub(crate) fn unwrap(
     let words: Vec<_> = items.iter().filter_map(Node::as_text).collect();
     let variables = header_variables(&words)
         .ok_or("a header of its guard is not the value of a variable alone")?;
-    const UNSET: &str = "a header of its guard is a variable that its `env` does not set";
     let Some(env) = node.member("env") else {
         return if variables.is_empty() { Ok(()) } else { Err(UNSET) };
     };

@@ -23,6 +23,11 @@ pub(super) fn advice(file: &ConfigFile, server: &Server, error: &anyhow::Error) 
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|cause| cause.kind() == io::ErrorKind::NotFound);
+    if is_missing && Path::new(program).is_absolute() && Path::new(program).exists() {
+        let text =
+            "its `cwd`, or the program that the first line of its command names, does not exist";
+        return Some(text.to_owned());
+    }
     if is_missing && guard.is_some() && Path::new(program).is_absolute() {
         return Some(format!("this file does not exist; {}", wrap_command(file, server)));
     }

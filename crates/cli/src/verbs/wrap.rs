@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use toolbond_clients::{Client, Document, Folders, Lock, Record, Server, Start, repoint, wrap};
 
 use crate::configs::{Choice, ConfigFile, folders, full_name, shown};
@@ -47,6 +47,10 @@ pub(crate) struct Wrap {
     #[arg(long)]
     dry_run: bool,
 
+    /// What `toolbond unwrap` does
+    #[arg(long, hide = true)]
+    undo: bool,
+
     /// How the client starts the guard [default: path, or the package runner that this copy was started
     /// by]
     #[arg(long, value_enum, value_name = "HOW")]
@@ -64,6 +68,9 @@ struct Plan {
 
 impl Wrap {
     pub(crate) fn run(mut self) -> anyhow::Result<Exit> {
+        if self.undo {
+            bail!("there is no --undo: write `toolbond unwrap`");
+        }
         self.choice = self.choice.settle();
         let folders = folders()?;
         let data = folders.data();

@@ -103,6 +103,14 @@ fn a_guard_that_somebody_wrote_is_read_as_the_guard_reads_it() {
 }
 
 #[test]
+fn a_guard_with_options_before_a_url_goes_with_them() {
+    let cursor = client("cursor").unwrap();
+    let text = r#"{"mcpServers":{"a":{"command":"toolbond","args":["guard","--header","A:$V","--results","enforce","--upstream","u","-q"],"env":{"V":"1"}}}}"#;
+    let plain = r#"{"mcpServers":{"a":{"url":"u","headers":{"A":"1"}}}}"#;
+    assert_eq!(unwrapped(text, cursor), plain);
+}
+
+#[test]
 fn a_guard_starts_with_another_program() {
     let cursor = client("cursor").unwrap();
     let config = |program: &str, arguments: &str| {
