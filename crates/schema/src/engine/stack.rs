@@ -49,7 +49,7 @@ pub(crate) fn nesting(value: &Value, limit: usize) -> usize {
 
 fn deepest<'a>(values: impl IntoIterator<Item = &'a Value>, limit: usize) -> usize {
     let mut deepest = 0;
-    for value in values {
+    for value in values.into_iter().filter(|value| value.is_array() || value.is_object()) {
         if deepest >= limit {
             break;
         }
