@@ -153,8 +153,9 @@ fn a_server_that_breaks_everything_is_bounded() {
     let line = r#"toolbond_broken_output_schemas{server="s",tool="add",handed_out="dropped"} 1"#;
     assert!(metrics.contains(line), "{metrics}");
     assert!(get("/").contains("breaks its output schema"));
-    assert_eq!(guard.process.log().count("[result-invalid]"), 1);
-    assert_eq!(guard.process.log().count("[result-missing]"), 1);
+    let log = guard.process.log();
+    log.wait_for("[result-missing]");
+    assert_eq!([log.count("[result-invalid]"), log.count("[result-missing]")], [1, 1]);
 }
 
 #[test]

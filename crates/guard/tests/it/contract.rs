@@ -80,7 +80,7 @@ fn a_property_that_is_like_no_declared_one_is_left_out_and_logged() {
     assert_eq!(
         said,
         [
-            "info[arguments-undeclared-property] t arguments #: left out `reason_for_call`, `__proto__`; repaired"
+            "info[arguments-undeclared-property] t arguments #: left out `reason_for_call`, `__proto__`; repaired (request 1)"
         ]
     );
     let mut pair = Pair::listed(Settings::default(), "2025-11-25", tools);
