@@ -458,14 +458,15 @@ fn longest_text(value: &Value) -> usize {
 
 /// The longest member name in `value`.
 fn longest_name(value: &Value) -> usize {
+    let is_container = |value: &&Value| value.is_array() || value.is_object();
     let mut longest = 0;
     let mut pending = vec![value];
     while let Some(value) = pending.pop() {
         match value {
-            Value::Array(items) => pending.extend(items),
+            Value::Array(items) => pending.extend(items.iter().filter(is_container)),
             Value::Object(members) => {
                 longest = members.keys().map(String::len).fold(longest, usize::max);
-                pending.extend(members.values());
+                pending.extend(members.values().filter(is_container));
             }
             _ => {}
         }

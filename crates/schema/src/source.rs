@@ -60,17 +60,17 @@ impl<'a> Source<'a> {
     /// The subschema that has the keyword at `place`.
     pub(crate) fn subschema(&self, place: &Place<'_>) -> Option<&'a Value> {
         let (parent, _) = place.pointer.rsplit_once('/')?;
-        self.resource(place)?.pointer(parent)
+        follow(self.resource(place)?, parent)
     }
 
     /// The value of the keyword at `place`.
     pub(crate) fn value(&self, place: &Place<'_>) -> Option<&'a Value> {
-        self.resource(place)?.pointer(place.pointer)
+        follow(self.resource(place)?, place.pointer)
     }
 
     fn resource(&self, place: &Place<'_>) -> Option<&'a Value> {
         match place.resource {
-            Resource::Inside(pointer) => self.root.pointer(pointer),
+            Resource::Inside(pointer) => follow(self.root, pointer),
             Resource::Outside(uri) => {
                 let is_same = |(known, _): &&(String, Value)| known.trim_end_matches('#') == uri;
                 self.documents.iter().find(is_same).map(|(_, document)| document)
@@ -85,7 +85,7 @@ impl<'a> Source<'a> {
             Some(locations) => locations.target(subschema)?.as_str(),
             None => reference.strip_prefix('#')?,
         };
-        self.root.pointer(pointer)
+        follow(self.root, pointer)
     }
 }
 
@@ -93,8 +93,10 @@ impl Place<'_> {
     /// The pointer in the schema or, if the keyword is not in the schema, in the document.
     pub(crate) fn pointer(&self) -> Pointer {
         match self.resource {
-            Resource::Inside(root) => Pointer::from(root).concat(&Pointer::from(self.pointer)),
-            Resource::Outside(_) => Pointer::from(self.pointer),
+            Resource::Inside(root) if !root.is_empty() => {
+                Pointer::from(root).concat(&Pointer::from(self.pointer))
+            }
+            _ => Pointer::from(self.pointer),
         }
     }
 
@@ -105,6 +107,19 @@ impl Place<'_> {
             Resource::Outside(uri) => Some(uri.to_owned()),
         }
     }
+}
+
+/// What `pointer` leads to in `value`, like [`Value::pointer`], but without copies of the tokens.
+pub(crate) fn follow<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    let mut tokens = pointer.split('/');
+    if pointer.contains('~') || tokens.next() != Some("") {
+        return value.pointer(pointer);
+    }
+    tokens.try_fold(value, |value, token| match (value, token.as_bytes()) {
+        (Value::Object(members), _) => members.get(token),
+        (Value::Array(items), b"0" | [b'1'..=b'9', ..]) => items.get(token.parse::<usize>().ok()?),
+        _ => None,
+    })
 }
 
 /// The last `count` tokens of a JSON Pointer.

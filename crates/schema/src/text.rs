@@ -10,6 +10,9 @@ pub(crate) fn shorten(text: &str) -> String {
 
 /// `text` in one line, cut to `most` characters.
 pub(crate) fn shorten_to(most: usize, text: &str) -> String {
+    if text.len() <= most && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut short = String::new();
     for (index, c) in text.chars().enumerate() {
         if index == most - 1 && text.chars().nth(most).is_some() {

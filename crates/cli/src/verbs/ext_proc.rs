@@ -26,7 +26,7 @@ Examples:
 /// The address to listen on by default.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9002);
 
-/// Put the contract into Envoy.
+/// Run the checks of the guard inside Envoy.
 ///
 /// Serves the gRPC service of Envoy's filter `ext_proc`. Envoy sends it the requests and responses of MCP
 /// servers; it checks tools, arguments and results against the schemas of each server, as `toolbond guard` does,

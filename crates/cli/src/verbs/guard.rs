@@ -39,11 +39,23 @@ Examples:
 
 Exit code: the server's own, or 128 plus the number of the signal that ended it; 2 if the usage is wrong or the server cannot be started.";
 
+/// Options that servers hardly have themselves.
+const OWN_OPTIONS: [&str; 8] = [
+    "--also-repair",
+    "--arguments",
+    "--client-validates",
+    "--keep-dialects",
+    "--keep-eras",
+    "--no-project",
+    "--require-list",
+    "--results",
+];
+
 /// Where a guard listens unless the file says otherwise.
 const LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 
-/// Put the contract in front of a server.
+/// Check the calls of a server, as a proxy in front of it.
 ///
 /// Starts COMMAND, an MCP server on standard input and output, and sits between it and the client.
 /// The guard checks tools, arguments and results against the server's own schemas, and shapes them for
@@ -60,7 +72,7 @@ const LISTEN: SocketAddr =
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Guard {
-    /// The server and its arguments; all that follows its first word is of it, with `--` before that or without
+    /// The server and its arguments; everything after its first word belongs to it; `--` before it is optional
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
@@ -174,6 +186,9 @@ impl Guard {
             return self.guard_fleet(path);
         }
         let observability = Observability::open(&self.log)?;
+        if let Some(option) = self.misplaced_option() {
+            observability.log.info(None, format!("`{option}` stands after the command, so the server gets it; options of the guard stand before the command"));
+        }
         let results = open_results(&self.results_place(None), &observability);
         let remember = |server: &GuardedServer, digest| {
             if let Some(results) = &results {
@@ -212,6 +227,13 @@ impl Guard {
             );
         }
         Ok(())
+    }
+
+    /// An option among the words of the server that was probably meant for the guard.
+    fn misplaced_option(&self) -> Option<&str> {
+        let words = self.command.iter().skip(1).filter_map(|word| word.to_str());
+        let mut options = words.map(|word| word.split_once('=').map_or(word, |(name, _)| name));
+        options.find(|word| OWN_OPTIONS.contains(word))
     }
 
     /// Where it is remembered what was learned, if not `configured` otherwise.

@@ -44,6 +44,14 @@ fn a_line_of_the_log_has_its_time_and_its_request() {
 }
 
 #[test]
+fn an_option_of_the_guard_after_the_command_is_told() {
+    let mut talk = Talk::start(&[], &["node", &bare_program(), "--results=enforce"]);
+    talk.greet(&json!({}));
+    let log = talk.end();
+    assert!(log.contains("`--results` stands after the command, so the server gets it"), "{log}");
+}
+
+#[test]
 fn a_line_in_json_has_them_too() {
     let mut talk = bare(&["--arguments", "enforce", "--log", "json"]);
     talk.greet(&json!({}));

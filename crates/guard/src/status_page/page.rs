@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::clock::utc;
 use crate::server::GuardedServer;
-use crate::status::{FailedCall, OutputSchema, Snapshot, Tool};
+use crate::status::{FailedCall, OTHER, OutputSchema, Snapshot, Tool};
 use toolbond_guard_core::environment::ToolStatus;
 
 const STYLE: &str = "
@@ -61,13 +61,14 @@ fn section(name: &str, status: &Snapshot) -> Markup {
     let revisions: Vec<_> = status.revisions.iter().map(String::as_str).collect();
     let revisions = if revisions.is_empty() { "unknown".to_owned() } else { revisions.join(", ") };
     let calls: u64 = status.tools.values().map(|tool| tool.calls).sum();
+    let tools = status.tools.keys().filter(|name| *name != OTHER).count();
     let changed: Vec<_> = status.tools.iter().filter(|(_, tool)| tool.is_changed()).collect();
     html! {
         h2 { (printable(name)) }
         p { (state(status)) }
         @if status.server.is_some() {
             p.dim {
-                "revision " (printable(&revisions)) " · " (status.tools.len()) " tools · " (calls)
+                "revision " (printable(&revisions)) " · " (tools) " tools · " (calls)
                 " calls"
             }
         }

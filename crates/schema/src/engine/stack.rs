@@ -40,22 +40,20 @@ pub(crate) fn with_stack<T>(levels: usize, work: impl FnOnce() -> T) -> T {
 
 /// The nested containers of `value`, counted up to one past `limit`.
 pub(crate) fn nesting(value: &Value, limit: usize) -> usize {
-    let below = |values: &mut dyn Iterator<Item = &Value>| {
-        if limit == 0 {
-            return 1;
-        }
-        let mut deepest = 0;
-        for value in values {
-            deepest = deepest.max(nesting(value, limit - 1));
-            if deepest >= limit {
-                break;
-            }
-        }
-        1 + deepest
-    };
     match value {
-        Value::Array(items) => below(&mut items.iter()),
-        Value::Object(members) => below(&mut members.values()),
+        Value::Array(items) => 1 + deepest(items, limit),
+        Value::Object(members) => 1 + deepest(members.values(), limit),
         _ => 0,
     }
+}
+
+fn deepest<'a>(values: impl IntoIterator<Item = &'a Value>, limit: usize) -> usize {
+    let mut deepest = 0;
+    for value in values.into_iter().filter(|value| value.is_array() || value.is_object()) {
+        if deepest >= limit {
+            break;
+        }
+        deepest = deepest.max(nesting(value, limit - 1));
+    }
+    deepest
 }

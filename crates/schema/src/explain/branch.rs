@@ -108,7 +108,7 @@ impl Explainer<'_> {
         let (option, is_brief) = match inner.kind() {
             // More than a few are told by their types.
             Kind::Type { kind } if !is_typed => (types(kind), false),
-            Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => return None,
+            Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } | Kind::Required { .. } => return None,
             _ => {
                 let words = self.words(inner);
                 (words.mistake == Mistake::Value).then_some((words.expected, words.is_brief))?

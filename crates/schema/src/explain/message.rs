@@ -77,7 +77,7 @@ impl Words {
 
     pub(crate) fn message(&self) -> String {
         match &self.mistake {
-            Mistake::Value => format!("expected {}, found {}", self.expected, self.found),
+            Mistake::Value => ["expected ", &self.expected, ", found ", &self.found].concat(),
             Mistake::Other => self.phrase.clone(),
             mistake @ (Mistake::Missing { property, .. } | Mistake::Unknown { property, .. }) => {
                 mistake.sentence(&shorten(property)).unwrap_or_default()
@@ -297,7 +297,7 @@ impl Words {
 }
 
 fn size(bound: &str, limit: u64, noun: &str, found: &Value) -> Words {
-    let counted = |count: u64| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let plural = if limit == 1 { "" } else { "s" };
     let length = match found {
         Value::String(text) => {
             burn(text.len() as u64 >> 6);
@@ -307,7 +307,7 @@ fn size(bound: &str, limit: u64, noun: &str, found: &Value) -> Words {
         Value::Object(members) => members.len(),
         _ => 0,
     };
-    Words::new(format!("{bound} {}", counted(limit)), length.to_string())
+    Words::new(format!("{bound} {limit} {noun}{plural}"), length.to_string())
 }
 
 /// Bounds on the number of properties: [`size`] forms the plural with an "s".

@@ -13,7 +13,11 @@ use serde_json::Value;
 pub(crate) use explainer::Explainer;
 
 use self::{hint::Speller, message::Words};
-use crate::{Mistake, Pointer, Violation, Violations, engine::burn, source::Source};
+use crate::{
+    Mistake, Pointer, Violation, Violations,
+    engine::burn,
+    source::{Source, follow},
+};
 
 /// Steps for writing one violation, beside what its places take.
 const VIOLATION: usize = 96;
@@ -25,7 +29,7 @@ impl<'a> Explainer<'a> {
             instance,
             source,
             most: most.max(1),
-            list: Vec::new(),
+            list: Vec::with_capacity(1),
             omitted: false,
             speller: Speller::default(),
         }
@@ -92,7 +96,7 @@ impl<'a> Explainer<'a> {
 
     /// What stands at the place of `error`.
     fn found(&self, error: &ValidationError<'_>) -> &'a Value {
-        self.instance.pointer(error.instance_path().as_str()).unwrap_or(&Value::Null)
+        follow(self.instance, error.instance_path().as_str()).unwrap_or(&Value::Null)
     }
 
     /// The subschema whose keyword `error` is about.

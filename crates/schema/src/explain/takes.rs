@@ -98,16 +98,24 @@ impl<'a> Describer<'a> {
         if let Some(options) = schema.get("enum").and_then(Value::as_array) {
             return some_of(options, if is_inside { LONGEST / 2 } else { LONGEST }, is_inside);
         }
-        let named: Vec<&str> = match schema.get("type") {
-            Some(Value::String(kind)) => vec![kind],
-            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).take(7).collect(),
-            _ if schema.get("properties").is_some() => vec!["object"],
-            _ if schema.get("items").is_some() => vec!["array"],
-            _ => Vec::new(),
+        let named = match schema.get("type") {
+            Some(Value::Array(kinds)) => {
+                let kinds = kinds.iter().filter_map(Value::as_str).take(7);
+                let kinds = kinds.map(|kind| self.of_type(schema, kind, is_inside, hops));
+                let kinds: Vec<_> = kinds.collect();
+                (!kinds.is_empty()).then(|| join(&kinds, is_inside))
+            }
+            Some(Value::String(kind)) => Some(self.of_type(schema, kind, is_inside, hops)),
+            _ if schema.get("properties").is_some() => {
+                Some(self.of_type(schema, "object", is_inside, hops))
+            }
+            _ if schema.get("items").is_some() => {
+                Some(self.of_type(schema, "array", is_inside, hops))
+            }
+            _ => None,
         };
-        if !named.is_empty() {
-            let kinds = named.into_iter().map(|kind| self.of_type(schema, kind, is_inside, hops));
-            return Some(join(&kinds.collect::<Vec<_>>(), is_inside));
+        if named.is_some() {
+            return named;
         }
         if let Some(target) = self.source.target(schema) {
             return self.value(target, is_inside, hops);
@@ -144,17 +152,13 @@ impl<'a> Describer<'a> {
 
     fn number(&self, schema: &Value, kind: &str) -> Option<String> {
         let bound = |keyword| schema.get(keyword).filter(|it| self.has_bounds() && it.is_number());
-        if let (Some(least), Some(most)) = (bound("minimum"), bound("maximum")) {
+        let limits = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"].map(bound);
+        if let [Some(least), _, Some(most), _] = limits {
             return Some(format!("{kind} from {least} to {most}"));
         }
-        let signs = [
-            ("minimum", "≥"),
-            ("exclusiveMinimum", ">"),
-            ("maximum", "≤"),
-            ("exclusiveMaximum", "<"),
-        ];
-        let bounds = signs.iter().filter_map(|(keyword, sign)| Some((sign, bound(keyword)?)));
-        let bounds: Vec<_> = bounds.map(|(sign, limit)| format!("{sign} {limit}")).collect();
+        let bounds = ["≥", ">", "≤", "<"].into_iter().zip(limits);
+        let bounds = bounds.filter_map(|(sign, limit)| Some(format!("{sign} {}", limit?)));
+        let bounds: Vec<_> = bounds.collect();
         (!bounds.is_empty()).then(|| format!("{kind} {}", bounds.join(" and ")))
     }
 

@@ -68,9 +68,9 @@ pub(crate) fn is_small(value: &Value) -> bool {
 /// `value` with its type in front, where the JSON does not show it.
 pub(crate) fn echo_typed(value: &Value) -> String {
     match value {
-        Value::String(_) => format!("string {}", echo(value)),
-        Value::Number(_) => format!("number {}", echo(value)),
-        Value::Bool(_) => format!("boolean {}", echo(value)),
+        Value::String(_) => ["string ", &echo(value)].concat(),
+        Value::Number(_) => ["number ", &echo(value)].concat(),
+        Value::Bool(_) => ["boolean ", &echo(value)].concat(),
         _ => echo(value),
     }
 }

@@ -5,6 +5,7 @@ mod checks;
 mod client;
 mod server;
 
+#[cfg(feature = "client")]
 pub(crate) use checks::Checks;
 #[cfg(feature = "client")]
 pub use client::ClientOptions;

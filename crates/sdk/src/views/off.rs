@@ -6,7 +6,6 @@ use rmcp::model::Tool;
 use serde_json::Value;
 
 /// There is no target.
-#[derive(Clone, Copy)]
 pub(crate) enum Target {}
 
 /// There is no view.
@@ -38,7 +37,7 @@ impl PartialEq for ViewFor {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Views;
+pub(crate) struct Views {}
 
 #[expect(clippy::unused_self, reason = "the same as with the feature")]
 impl Views {
@@ -48,7 +47,7 @@ impl Views {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct ViewNames;
+pub(crate) struct ViewNames {}
 
 #[expect(clippy::unused_self, reason = "the same as with the feature")]
 impl ViewNames {
