@@ -79,10 +79,14 @@ impl Checkup {
     pub(crate) fn judge(&mut self, client: &'static Client, listed: Listed, wrap: &str) {
         let Listed { first, name, revision, noise, .. } = listed;
         self.tools = first["tools"].as_array().map(Vec::len);
+        let is_noisy = noise.is_some() && !self.is_guarded;
         if let Some(line) = noise {
             self.problems.push(Problem::new(format!("prints a line that is no message: {line}")));
             self.advice
                 .push("have it log to standard error; some clients fail on such lines".to_owned());
+        }
+        if is_noisy {
+            self.guard.push("drop lines that are no messages".to_owned());
         }
         let needs_era = client.is_legacy && revision == MODERN && !self.is_guarded;
         if needs_era {
@@ -95,7 +99,7 @@ impl Checkup {
         let spoken = if client.is_legacy { LEGACY } else { Revision::from(revision.as_str()) };
         (self.name, self.revision) = (name, Some(revision));
         let is_mended = self.judge_tools(client, first, &spoken);
-        if !self.is_guarded && (is_mended || needs_era) {
+        if !self.is_guarded && (is_mended || needs_era || is_noisy) {
             self.advice.push(wrap.to_owned());
         }
         let rules: BTreeSet<_> = self.problems.iter().filter_map(|it| it.rule).collect();
