@@ -130,3 +130,21 @@ fn last_tokens(pointer: &str, count: usize) -> &str {
         None => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::follow;
+
+    #[test]
+    fn follows_pointers_as_serde_json_does() {
+        let value = json!({ "a": [1, { "": 2 }], "b/c~d": 3, "01": 4 });
+        for pointer in [
+            "", "/", "a", "#/a", "/a/0", "/a/1/", "/a/01", "/a/+1", "/a/-", "/a/2", "/a/",
+            "/a/0/x", "/b~1c~0d", "/b/c~d", "/01", "/x",
+        ] {
+            assert_eq!(follow(&value, pointer), value.pointer(pointer), "{pointer}");
+        }
+    }
+}

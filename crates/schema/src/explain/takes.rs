@@ -98,24 +98,19 @@ impl<'a> Describer<'a> {
         if let Some(options) = schema.get("enum").and_then(Value::as_array) {
             return some_of(options, if is_inside { LONGEST / 2 } else { LONGEST }, is_inside);
         }
-        let named = match schema.get("type") {
-            Some(Value::Array(kinds)) => {
-                let kinds = kinds.iter().filter_map(Value::as_str).take(7);
-                let kinds = kinds.map(|kind| self.of_type(schema, kind, is_inside, hops));
-                let kinds: Vec<_> = kinds.collect();
-                (!kinds.is_empty()).then(|| join(&kinds, is_inside))
-            }
-            Some(Value::String(kind)) => Some(self.of_type(schema, kind, is_inside, hops)),
-            _ if schema.get("properties").is_some() => {
-                Some(self.of_type(schema, "object", is_inside, hops))
-            }
-            _ if schema.get("items").is_some() => {
-                Some(self.of_type(schema, "array", is_inside, hops))
-            }
-            _ => None,
+        let named: Vec<&str> = match schema.get("type") {
+            Some(Value::String(kind)) => vec![kind],
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).take(7).collect(),
+            _ if schema.get("properties").is_some() => vec!["object"],
+            _ if schema.get("items").is_some() => vec!["array"],
+            _ => Vec::new(),
         };
-        if named.is_some() {
-            return named;
+        if let [kind] = named[..] {
+            return Some(self.of_type(schema, kind, is_inside, hops));
+        }
+        if !named.is_empty() {
+            let kinds = named.into_iter().map(|kind| self.of_type(schema, kind, is_inside, hops));
+            return Some(join(&kinds.collect::<Vec<_>>(), is_inside));
         }
         if let Some(target) = self.source.target(schema) {
             return self.value(target, is_inside, hops);
