@@ -68,7 +68,7 @@ fn every_verb_has_a_manual_page() {
     assert_eq!(pages, expected);
     let guard = fs::read_to_string(folder.join("share/man/toolbond-guard.1")).unwrap();
     assert!(
-        guard.contains("\\-\\-results\\-file") && guard.contains("Put the contract"),
+        guard.contains("\\-\\-results\\-file") && guard.contains("Check the calls of a server"),
         "{guard}"
     );
 
