@@ -19,7 +19,7 @@ Examples:
   toolbond doctor claude-desktop
   toolbond doctor --yes --format json codex filesystem
 
-Exit code 0: all servers that were asked work; 1: one does not; 2: a configuration could not be read.";
+Exit code 0: all servers that were asked work; 1: one does not, or only in part; 2: a configuration could not be read.";
 
 /// How checkups are written.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]

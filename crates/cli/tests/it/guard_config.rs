@@ -248,6 +248,7 @@ fn the_status_of_a_guard_is_shown() {
     ] {
         assert!(metrics.contains(line), "{line}\n{metrics}");
     }
+    assert!(!metrics.contains(r#"verdict="unknown""#), "{metrics}");
     assert!(
         ask(port, "GET /metrics HTTP/1.1\r\nhost: evil.example", "").starts_with("HTTP/1.1 403")
     );

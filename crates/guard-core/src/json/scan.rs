@@ -221,14 +221,6 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The only value in `text`, without the white space around it.
-pub fn only_value(text: &str) -> Option<&str> {
-    let mut scanner = Scanner::new(text);
-    let value = scanner.value()?;
-    scanner.finish()?;
-    Some(value)
-}
-
 /// The elements of the array `text`.
 pub fn elements(text: &str) -> Option<Vec<&str>> {
     let (mut scanner, mut elements) = (Scanner::new(text), Vec::new());
@@ -245,7 +237,15 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::value::RawValue;
 
-    use super::{elements, only_value};
+    use super::{Scanner, elements};
+
+    /// The only value in `text`, without the white space around it.
+    fn only_value(text: &str) -> Option<&str> {
+        let mut scanner = Scanner::new(text);
+        let value = scanner.value()?;
+        scanner.finish()?;
+        Some(value)
+    }
 
     fn agrees(text: &str) {
         let raw = serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get);

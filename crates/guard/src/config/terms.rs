@@ -29,7 +29,7 @@ pub struct Terms {
     /// what can only mean one thing, leaves out unknown properties that are like no declared one and
     /// refuses the rest, `enforce` answers with a tool error that a model can act on (default: repair)
     #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
-    pub(crate) arguments: Option<ArgumentsModeName>,
+    pub(crate) arguments: Option<ModeName>,
 
     /// Also apply this repair of arguments, which is off by default: `arguments-misspelt-property`
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
@@ -108,7 +108,7 @@ pub struct Terms {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ToolTerms {
     /// What to do with invalid arguments.
-    pub(crate) arguments: Option<ArgumentsModeName>,
+    pub(crate) arguments: Option<ModeName>,
     /// What to do with invalid results.
     pub(crate) results: Option<ModeName>,
     /// Whether to hide the tool: clients neither see it nor can call it.
@@ -130,21 +130,6 @@ pub(crate) enum PolicyName {
     Reject,
 }
 
-/// What to do with invalid arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ArgumentsModeName {
-    /// Nothing is checked.
-    Off,
-    /// Invalid values are reported and forwarded.
-    Warn,
-    /// What can only mean one thing is repaired; the rest is answered with a tool error.
-    Repair,
-    /// They are answered with a tool error.
-    Enforce,
-}
-
 /// A repair of arguments that is off by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -163,7 +148,7 @@ impl RepairName {
     }
 }
 
-/// What to do with invalid results.
+/// What to do with invalid arguments or results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -172,9 +157,10 @@ pub(crate) enum ModeName {
     Off,
     /// Invalid values are reported and forwarded.
     Warn,
-    /// What can only mean one thing is repaired; for the rest the tool gets an output schema that its server keeps.
+    /// What can only mean one thing is repaired. A call is answered with a tool error otherwise; for a result, the tool
+    /// gets an output schema that its server keeps.
     Repair,
-    /// A tool error replaces invalid values.
+    /// A tool error takes the place of the call or the result.
     Enforce,
 }
 
@@ -261,17 +247,6 @@ impl From<ModeName> for Mode {
     }
 }
 
-impl From<ArgumentsModeName> for Mode {
-    fn from(name: ArgumentsModeName) -> Self {
-        match name {
-            ArgumentsModeName::Off => Self::Off,
-            ArgumentsModeName::Warn => Self::Warn,
-            ArgumentsModeName::Repair => Self::Repair,
-            ArgumentsModeName::Enforce => Self::Enforce,
-        }
-    }
-}
-
 impl From<PolicyName> for Option<Policy> {
     fn from(name: PolicyName) -> Self {
         match name {
@@ -308,13 +283,12 @@ impl Terms {
         if self.require_list.or(before.require_list) != Some(false) {
             return Ok(());
         }
-        let arguments = [self.arguments.or(before.arguments)].into_iter();
-        let arguments = arguments.chain(tools.values().map(|tool| tool.arguments)).flatten();
-        let results = [self.results.or(before.results)].into_iter();
-        let results = results.chain(tools.values().map(|tool| tool.results)).flatten();
-        let key = if arguments.into_iter().any(|mode| mode == ArgumentsModeName::Enforce) {
+        let enforces = |all: Option<ModeName>, of: fn(&ToolTerms) -> Option<ModeName>| {
+            tools.values().map(of).chain([all]).any(|mode| mode == Some(ModeName::Enforce))
+        };
+        let key = if enforces(self.arguments.or(before.arguments), |tool| tool.arguments) {
             "arguments"
-        } else if results.into_iter().any(|mode| mode == ModeName::Enforce) {
+        } else if enforces(self.results.or(before.results), |tool| tool.results) {
             "results"
         } else {
             return Ok(());

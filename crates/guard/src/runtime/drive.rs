@@ -10,11 +10,13 @@ use tokio::time::{sleep, timeout};
 use toolbond_fetch::PendingBundle;
 
 use super::pool::JobPool;
+use super::read::Received;
 use crate::environment::pending;
 use crate::memory::part_of_counted;
 use crate::pipe::breaks::one_line;
 use crate::pipe::pieces::Pieces;
-use toolbond_guard_core::conversation::{Action, Conversation};
+use toolbond_guard_core::conversation::{Action, Conversation, Origin, StreamId, Told};
+use toolbond_guard_core::counted::Counted;
 use toolbond_guard_core::lock::lock;
 use toolbond_guard_core::message::Outgoing;
 
@@ -109,6 +111,42 @@ pub(crate) fn drive<T: Transport, R>(
     let (result, actions, timeout) = step(transport.driven(), input);
     carry_out(transport, actions, timeout);
     result
+}
+
+/// Hands a message of the client on a pipe to the conversation; one that cannot be read is returned where it is to be
+/// forwarded as it is.
+pub(crate) fn take_client<T: Transport>(
+    transport: &Arc<T>,
+    mut received: Received,
+) -> Option<Counted> {
+    let is_forwarded = match received.message() {
+        Ok(message) => {
+            let told = Told::default();
+            drive(transport, |it, now| it.on_client(StreamId::PIPE, &message, &told, now));
+            false
+        }
+        Err(unreadable) => {
+            drive(transport, |it, _| it.on_unreadable_client(StreamId::PIPE, &unreadable))
+        }
+    };
+    is_forwarded.then(|| received.into_bytes())
+}
+
+/// The same with a message of the server.
+pub(crate) fn take_server<T: Transport>(
+    transport: &Arc<T>,
+    mut received: Received,
+) -> Option<Counted> {
+    let is_forwarded = match received.message() {
+        Ok(message) => {
+            drive(transport, |it, now| it.on_server(Origin::Pipe, &message, now));
+            false
+        }
+        Err(unreadable) => {
+            drive(transport, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now))
+        }
+    };
+    is_forwarded.then(|| received.into_bytes())
 }
 
 /// Hands `input` to a conversation: what it asks for, and when it wants to be told the time, unless that is waited for.

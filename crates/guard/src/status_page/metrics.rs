@@ -33,9 +33,12 @@ pub(super) fn text(servers: &[Arc<GuardedServer>], memory: &MemoryLimit) -> Stri
         let snapshot = guarded.status().snapshot();
         notices.get_or_create(&vec![server.clone()]).inc_by(snapshot.notices);
         for (name, tool) in &snapshot.tools {
-            let verdict = ("verdict", format!("{:?}", tool.verdict).to_lowercase());
-            tools.get_or_create(&vec![server.clone(), verdict]).inc();
-            let name = if name == OTHER { "other" } else { name };
+            let is_one = name != OTHER;
+            if is_one {
+                let verdict = ("verdict", format!("{:?}", tool.verdict).to_lowercase());
+                tools.get_or_create(&vec![server.clone(), verdict]).inc();
+            }
+            let name = if is_one { name } else { "other" };
             let labels = vec![server.clone(), ("tool", name.to_owned())];
             calls.get_or_create(&labels).inc_by(tool.calls);
             if tool.output_schema != OutputSchema::Kept {

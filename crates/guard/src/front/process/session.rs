@@ -21,7 +21,9 @@ use crate::back::remote::headers::{OwnHeaders, RemoteHeaders};
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
-use crate::runtime::drive::{Driven, LAST_CHECKS, Transport, drive, wait_until};
+use crate::runtime::drive::{
+    Driven, LAST_CHECKS, Transport, drive, take_server, wait_until,
+};
 use crate::runtime::inbox::Inbox;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -316,18 +318,12 @@ impl ProcessSession {
     }
 
     /// Takes a message of the server.
-    fn take(self: &Arc<Self>, mut received: Received) {
+    fn take(self: &Arc<Self>, received: Received) {
         if received.is_blank() {
             return;
         }
-        match received.message() {
-            Ok(message) => {
-                drive(self, |it, now| it.on_server(Origin::Pipe, &message, now));
-            }
-            Err(unreadable) => {
-                drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
-            }
-        }
+        // Clients on HTTP get messages alone.
+        let _ = take_server(self, received);
     }
 
     /// Waits until the only client of a server has read: no other client waits as well.

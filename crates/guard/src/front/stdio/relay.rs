@@ -19,7 +19,9 @@ use crate::front::stdio::standard::{Input, Output};
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
-use crate::runtime::drive::{Driven, LAST_CHECKS, Transport, drive, wait_until};
+use crate::runtime::drive::{
+    Driven, LAST_CHECKS, Transport, drive, take_client, take_server, wait_until,
+};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
@@ -91,7 +93,7 @@ impl Relay {
         let (pool, is_client) = (self.driven.pool(), sender == Sender::Client);
         let is_inspecting = self.server.rules().settings.is_inspecting();
         let to = if is_client { &self.to_server } else { &self.to_client };
-        let mut received = match line {
+        let received = match line {
             Line::TooLong(why) => Received::unread(why),
             Line::Whole(line) if line.trim_ascii().is_empty() => return to.push(line),
             Line::Whole(line) => match (is_client, is_inspecting) {
@@ -101,27 +103,10 @@ impl Relay {
                 (false, false) => Received::of_server(line, pool).await,
             },
         };
-        let is_forwarded = match received.message() {
-            Ok(message) => {
-                drive(self, |it, now| {
-                    if is_client {
-                        it.on_client(StreamId::PIPE, &message, &Told::default(), now)
-                    } else {
-                        it.on_server(Origin::Pipe, &message, now)
-                    }
-                });
-                false
-            }
-            Err(unreadable) => drive(self, |it, now| {
-                if is_client {
-                    it.on_unreadable_client(StreamId::PIPE, &unreadable)
-                } else {
-                    it.on_unreadable_server(Origin::Pipe, &unreadable, now)
-                }
-            }),
-        };
-        if is_forwarded {
-            to.push(received.into_bytes());
+        let forwarded =
+            if is_client { take_client(self, received) } else { take_server(self, received) };
+        if let Some(line) = forwarded {
+            to.push(line);
         }
     }
 

@@ -19,7 +19,9 @@ use crate::back::remote::{Remote, RemoteSession, ToServer};
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
-use crate::runtime::drive::{Driven, LAST_CHECKS, Transport, drive, wait_until};
+use crate::runtime::drive::{
+    Driven, LAST_CHECKS, Transport, drive, take_client, take_server, wait_until,
+};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
@@ -182,43 +184,23 @@ impl RemoteRelay {
 
     /// Handles a line of the client.
     async fn client_line(self: &Arc<Self>, line: Line) {
-        let mut received = match line {
+        let received = match line {
             Line::TooLong(why) => Received::unread(why),
             Line::Whole(line) if line.trim_ascii().is_empty() => return,
             Line::Whole(line) => Received::of_client(line, self.driven.pool()).await,
         };
-        match received.message() {
-            Ok(message) => {
-                drive(self, |it, now| {
-                    it.on_client(StreamId::PIPE, &message, &Told::default(), now)
-                });
-            }
-            Err(unreadable) => {
-                let is_forwarded =
-                    drive(self, |it, _| it.on_unreadable_client(StreamId::PIPE, &unreadable));
-                if is_forwarded {
-                    let _ = self.to_server.send(ToServer::unread(received.into_bytes()));
-                }
-            }
+        if let Some(line) = take_client(self, received) {
+            let _ = self.to_server.send(ToServer::unread(line));
         }
     }
 
     /// Takes a message of the server.
-    fn take(self: &Arc<Self>, mut received: Received) {
+    fn take(self: &Arc<Self>, received: Received) {
         if received.is_blank() {
             return;
         }
-        match received.message() {
-            Ok(message) => {
-                drive(self, |it, now| it.on_server(Origin::Pipe, &message, now));
-            }
-            Err(unreadable) => {
-                let is_forwarded =
-                    drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
-                if is_forwarded {
-                    self.to_client.push(received.into_bytes());
-                }
-            }
+        if let Some(line) = take_server(self, received) {
+            self.to_client.push(line);
         }
     }
 
