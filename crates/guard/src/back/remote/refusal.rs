@@ -26,6 +26,11 @@ pub(crate) struct HttpRefusal {
     headers: HeaderMap,
 }
 
+/// Whether a server may refuse a request with this status because it is of another era.
+pub(crate) fn may_be_of_era(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 400 | 404 | 405 | 406 | 409 | 415 | 422)
+}
+
 impl HttpRefusal {
     /// A refusal of the guard itself, with this status.
     pub(super) fn new(status: StatusCode) -> Self {
@@ -40,8 +45,7 @@ impl HttpRefusal {
     /// The refusal that `response` is; `None` where its status means something else in another era, such as 404.
     pub(crate) fn read(response: &Parts) -> Option<Self> {
         let status = response.status;
-        let is_of_era = matches!(status.as_u16(), 400 | 404 | 405 | 406 | 409 | 415 | 422);
-        if is_of_era || !(status.is_client_error() || status.is_server_error()) {
+        if may_be_of_era(status) || !(status.is_client_error() || status.is_server_error()) {
             return None;
         }
         let mut headers = response.headers.clone();

@@ -22,6 +22,7 @@ use super::asking::{Asking, Found};
 use super::reverse_proxy::Proxy;
 use crate::back::http::answer::read_answer;
 use crate::back::http::set_message_headers;
+use crate::back::remote::refusal::may_be_of_era;
 use crate::http::body::read_body;
 use crate::http::events::{EventSplitter, data};
 use crate::http::media::{Media, media};
@@ -145,10 +146,8 @@ impl Proxy {
         opening: Box<SentInitialize>,
         response: Response<Body>,
     ) -> Response<Body> {
-        let may_be_era = |status: StatusCode| {
-            status.is_success() || matches!(status.as_u16(), 400 | 404 | 405 | 406 | 422)
-        };
-        if !may_be_era(response.status()) {
+        let status = response.status();
+        if !status.is_success() && !may_be_of_era(status) {
             return response;
         }
         let max = self.server.rules().settings.max_message;
@@ -353,7 +352,7 @@ impl Proxy {
         let max = self.server.rules().settings.max_message;
         let answer = read_answer(response, max, None, &self.pool).await;
         // A legacy server does not know the method.
-        let is_legacy_status = matches!(status.as_u16(), 200 | 400 | 404 | 405 | 406 | 422);
+        let is_legacy_status = status == StatusCode::OK || may_be_of_era(status);
         let refusal = is_legacy_status.then_some(Found::Refusal);
         match answer {
             Some(answer) if answer.part.result.is_some() || is_modern_refusal(&answer) => {
