@@ -21,17 +21,13 @@ use crate::back::remote::headers::{OwnHeaders, RemoteHeaders};
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
-use crate::runtime::drive::{
-    Driven, LAST_CHECKS, Transport, drive, take_server, wait_until,
-};
+use crate::runtime::drive::{Driven, LAST_CHECKS, Transport, drive, take_server, wait_until};
 use crate::runtime::inbox::Inbox;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
 use toolbond_guard_core::caller::Caller;
-use toolbond_guard_core::conversation::{
-    Action, Conversation, Destination, Link, Origin, StreamId,
-};
+use toolbond_guard_core::conversation::{Action, Conversation, Destination, Link, StreamId};
 use toolbond_guard_core::era::Users;
 use toolbond_guard_core::event::Event;
 use toolbond_guard_core::lock::lock;
@@ -467,13 +463,14 @@ mod tests {
     use hyper::{HeaderMap, Response};
     use tokio::time::timeout;
 
-    use super::{Mail, Origin, ProcessSession, SessionKind, drive, lock};
+    use super::{Mail, ProcessSession, SessionKind, drive, lock};
     use crate::front::process::client_stream::ClientStream;
     use crate::front::process::mailbox::ROOM;
     use crate::http::respond::Body;
     use crate::memory::MemoryLimit;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
+    use toolbond_guard_core::conversation::Origin;
     use toolbond_guard_core::event::Event;
     use toolbond_guard_core::message::Message;
     use toolbond_guard_core::settings::Settings;

@@ -25,9 +25,7 @@ use crate::runtime::drive::{
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::server::GuardedServer;
-use toolbond_guard_core::conversation::{
-    Action, Conversation, Destination, Link, Origin, StreamId, Told,
-};
+use toolbond_guard_core::conversation::{Action, Conversation, Destination, Link};
 use toolbond_guard_core::era::Users;
 use toolbond_guard_core::event::Event;
 
