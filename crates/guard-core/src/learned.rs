@@ -30,6 +30,13 @@ pub const MAX_TIMES: u8 = 3;
 const MAX_TOOLS: usize = 1024;
 const MAX_BYTES: usize = 1 << 20;
 
+impl From<Relaxation> for Learned {
+    /// What is relaxed although the server broke nothing.
+    fn from(relaxation: Relaxation) -> Self {
+        Self { relaxation, times: 0 }
+    }
+}
+
 impl Learned {
     /// Clients get no schema.
     pub fn gone() -> Self {
@@ -113,6 +120,11 @@ impl LearnedTools {
                 self.insert(digest, learned.into());
             }
         }
+    }
+
+    /// Forgets all that is known.
+    pub fn clear(&self) {
+        lock(&self.entries).clear();
     }
 
     /// All that is known, in the order in which it was learned.

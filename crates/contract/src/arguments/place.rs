@@ -131,6 +131,11 @@ impl<'a> Place<'a> {
             .into_iter()
     }
 
+    /// Whether some schema says something of the value.
+    pub(crate) fn is_described(&self) -> bool {
+        self.alternatives.iter().flatten().any(|schema| **schema != Value::Bool(true))
+    }
+
     /// Whether names other than the declared ones have a meaning.
     pub(crate) fn has_patterns(&self) -> bool {
         self.possible().flatten().any(|schema| schema.get("patternProperties").is_some())

@@ -81,6 +81,7 @@ pub(crate) mod schema_map;
 mod tool;
 pub(crate) mod uri;
 
+pub(crate) use envelope::is_envelope;
 pub use error::{ProjectError, ProjectErrorKind};
 pub use form::Form;
 pub(crate) use form::is_objects_only;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use toolbond_schema::{Dialect, Pointer, Violation};
 
 use super::polarity::{Edge, Graph, ends};
-use super::rewrite::Rewritten;
+use super::rewrite::{Rewritten, is_reference};
 use super::step::{Keyword, Kind, Loosening, MAX_STEPS, Step};
 use crate::project::schema_map::SchemaMap;
 
@@ -141,7 +141,7 @@ impl<'a, 'b> Choice<'a, 'b> {
                 all.extend(dropped());
             }
             "oneOf" if at.schema.get("anyOf").is_none() => all.push(here(Loosening::AnyOf)),
-            "anyOf" if self.is_reference(place) => {
+            "anyOf" if is_reference(at.schema) => {
                 all.push(here(Loosening::AllowBesideRef(kind)));
             }
             "anyOf" => {
@@ -282,29 +282,10 @@ impl<'a, 'b> Choice<'a, 'b> {
         let holder = holders.next()?.holder;
         let kind = Kind::of(found);
         let is_usable = holders.next().is_none()
-            && self.is_reference(holder)
+            && is_reference(self.map.places[holder].schema)
             && !self.has(holder, Loosening::AllowBesideRef(kind))
             && !self.graph.inverted(&self.inverting()).contains(&holder);
         is_usable.then_some((holder, kind))
-    }
-
-    /// Whether all that the schema at `place` says of values is a `$ref`.
-    fn is_reference(&self, place: usize) -> bool {
-        const BESIDE: [&str; 9] = [
-            "$comment",
-            "$ref",
-            "default",
-            "deprecated",
-            "description",
-            "examples",
-            "readOnly",
-            "title",
-            "writeOnly",
-        ];
-        let schema = self.map.places[place].schema.as_object();
-        schema.is_some_and(|schema| {
-            schema.contains_key("$ref") && schema.keys().all(|it| BESIDE.contains(&it.as_str()))
-        })
     }
 
     /// The ways to `place`: references, and the keyword that holds it.

@@ -33,7 +33,7 @@ use self::choose::Choice;
 pub use self::relaxation::Relaxation;
 use self::relaxation::map;
 pub use self::step::{Keyword, Kind, Loosening, MAX_STEPS, Step};
-pub use self::tool::{OUTPUT_MARKER, relax_tool, without_formats};
+pub use self::tool::{OUTPUT_MARKER, open_choices, relax_tool, without_formats};
 use crate::project::is_objects_only;
 
 /// The most rounds of relaxing and validating again.

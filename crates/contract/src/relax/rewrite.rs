@@ -10,7 +10,7 @@ use crate::dialect::check_references;
 use crate::keyword::unknown_name;
 use crate::project::edit::{Edit, Plan, Rebuilt};
 use crate::project::schema_map::SchemaMap;
-use crate::project::{is_objects_only, uri};
+use crate::project::{is_envelope, is_objects_only, uri};
 
 /// A relaxed schema.
 pub(super) struct Rewritten {
@@ -48,12 +48,14 @@ pub(super) fn rewrite(map: &SchemaMap<'_>, steps: &[Step]) -> Option<Rewritten> 
     for (at, name) in aside {
         remove_unless_referenced(map, &mut rebuilt, at, &name);
     }
-    // The form in which clients of a legacy revision get the results stays what it was.
+    // The form in which clients get the results stays what it was.
     let was_objects_only = is_objects_only(map.places[0].schema);
     if was_objects_only && !is_objects_only(&rebuilt.schema) {
         rebuilt.schema.as_object_mut()?.insert("type".to_owned(), "object".into());
     }
-    if is_objects_only(&rebuilt.schema) != was_objects_only {
+    if is_objects_only(&rebuilt.schema) != was_objects_only
+        || is_envelope(&rebuilt.schema) != is_envelope(map.places[0].schema)
+    {
         return None;
     }
     Some(Rewritten { schema: rebuilt.schema, places: rebuilt.keywords })
@@ -126,7 +128,8 @@ fn loosen(here: &mut Value, change: Loosening, author: &Value, dialect: Dialect)
         Loosening::Allow(kind) if author.get("type").is_some() => allow(schema, kind),
         Loosening::AllowBesideRef(kind) => {
             let branches = if let Some(reference) = schema.get("$ref").cloned() {
-                if author.get("anyOf").is_some() {
+                // What older dialects ignore beside a `$ref` would count without it.
+                if !is_reference(author) {
                     return None;
                 }
                 schema.shift_remove("$ref");
@@ -149,6 +152,24 @@ fn loosen(here: &mut Value, change: Loosening, author: &Value, dialect: Dialect)
         _ => return None,
     }
     Some(())
+}
+
+/// Whether all that `schema` says of values is a `$ref`.
+pub(super) fn is_reference(schema: &Value) -> bool {
+    const BESIDE: [&str; 9] = [
+        "$comment",
+        "$ref",
+        "default",
+        "deprecated",
+        "description",
+        "examples",
+        "readOnly",
+        "title",
+        "writeOnly",
+    ];
+    schema.as_object().is_some_and(|schema| {
+        schema.contains_key("$ref") && schema.keys().all(|it| BESIDE.contains(&it.as_str()))
+    })
 }
 
 fn drop_keyword(schema: &mut Map<String, Value>, keyword: &str, dialect: Dialect) {

@@ -4,9 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
+use toolbond_schema::Pointer;
 
+use super::polarity::Graph;
 use super::relaxation::{Relaxation, map};
-use crate::project::marker;
+use super::step::{Loosening, Step};
+use crate::project::{marker, schema_map::SchemaMap};
 
 /// The key of the marker in `_meta` of a tool whose output schema is not its author's.
 ///
@@ -93,6 +96,9 @@ const BESIDE_FORMAT: [&str; 4] =
 /// Returns `tool` with an output schema that says nothing of the formats that `ajv-formats` asserts. By the specification
 /// `format` is an annotation, so that such clients refuse what the schema accepts. Marks it ([`OUTPUT_MARKER`]).
 ///
+/// Where formats tell the alternatives of a `oneOf` apart for such clients, it becomes `anyOf`. Below `not`, `if` and other
+/// keywords that refuse what is below them, formats stay: without them the schema would accept less.
+///
 /// ```
 /// use serde_json::json;
 /// use toolbond_contract::relax::without_formats;
@@ -114,22 +120,50 @@ pub fn without_formats(tool: &Value) -> Cow<'_, Value> {
     strip(tool).map_or(Cow::Borrowed(tool), Cow::Owned)
 }
 
-fn strip(tool: &Value) -> Option<Value> {
-    let schema = tool.get(OUTPUT)?;
+/// What changes each `oneOf` of an output schema that holds formats that `ajv-formats` asserts into `anyOf`; `None` where
+/// there is none.
+#[must_use]
+pub fn open_choices(schema: &Value) -> Option<Relaxation> {
     let map = map(schema)?;
+    let graph = Graph::new(&map);
+    let formats: Vec<_> = asserted(&map).map(|(at, _)| at).collect();
+    let mut steps = Vec::new();
+    for edge in graph.inverting(|edge| edge.inverting != Some("oneOf")) {
+        let below = graph.inverted(&[edge]);
+        let at = Pointer::from(map.places[edge.holder].pointer.as_str());
+        let step = Step { at, change: Loosening::AnyOf };
+        if formats.iter().any(|format| below.contains(format)) && !steps.contains(&step) {
+            steps.push(step);
+        }
+    }
+    (!steps.is_empty()).then_some(Relaxation { steps })
+}
+
+/// The schemas with a format that `ajv-formats` asserts, by their place.
+fn asserted<'m>(map: &'m SchemaMap<'_>) -> impl Iterator<Item = (usize, &'m str)> {
+    map.places.iter().enumerate().filter(|(_, place)| !place.in_data).filter_map(|(at, place)| {
+        let format = place.schema.get("format")?.as_str()?;
+        ASSERTED.contains(&format).then_some((at, format))
+    })
+}
+
+fn strip(tool: &Value) -> Option<Value> {
+    let author = tool.get(OUTPUT)?;
+    let open = open_choices(author).and_then(|choices| choices.apply(author));
+    let schema = open.as_ref().unwrap_or(author);
+    let map = map(schema)?;
+    let graph = Graph::new(&map);
+    let inverted = graph.inverted(&graph.inverting(|_| false));
     let mut stripped = schema.clone();
     let mut found = BTreeSet::new();
-    for place in map.places.iter().filter(|place| !place.in_data) {
-        let Some(Value::String(format)) = place.schema.get("format") else { continue };
-        if !ASSERTED.contains(&format.as_str()) {
-            continue;
-        }
+    for (at, format) in asserted(&map).filter(|(at, _)| !inverted.contains(at)) {
+        let place = &map.places[at];
         let here = stripped.pointer_mut(&place.pointer)?.as_object_mut()?;
         here.shift_remove("format");
         for keyword in BESIDE_FORMAT {
             here.shift_remove(keyword);
         }
-        found.insert(format.clone());
+        found.insert(format.to_owned());
     }
     if found.is_empty() {
         return None;

@@ -1,6 +1,6 @@
 //! `result-boolean-text`.
 
-use crate::arguments::{Repair, boolean_text};
+use crate::arguments::{Change, Repair, Wrong, boolean_text};
 
 declare_rule! {
     /// A boolean in a result is written as a string.
@@ -34,4 +34,11 @@ declare_rule! {
     RESULT_BOOLEAN_TEXT = "result-boolean-text", Info
 }
 
-pub(super) const REPAIR: Repair = Repair { rule: &RESULT_BOOLEAN_TEXT, ..boolean_text::REPAIR };
+pub(super) const REPAIR: Repair =
+    Repair { rule: &RESULT_BOOLEAN_TEXT, find, ..boolean_text::REPAIR };
+
+/// Where the schema names strings, a string may be one more of them.
+fn find(wrong: &Wrong<'_>) -> Vec<Change> {
+    let has_strings = wrong.place.strings().next().is_some();
+    if has_strings { Vec::new() } else { (boolean_text::REPAIR.find)(wrong) }
+}

@@ -6,8 +6,9 @@ declare_rule! {
     /// ## What it does
     ///
     /// Under `repair`, structured content that is valid only inside of `{"result": …}` is put there, if the output schema
-    /// declares that property. Structured content that is `{"result": …}` and nothing else is taken out of it, if the schema
-    /// does not declare that property and the value is valid.
+    /// declares that property and no other; an object has to have a property that is declared inside. Structured content
+    /// that is `{"result": …}` and nothing else is taken out of it, if the schema says nothing of such a property and the
+    /// value is valid.
     ///
     /// ## Why is this bad
     ///

@@ -142,24 +142,40 @@ impl Work<'_> {
 
     /// `value` in an envelope that it lacks, or out of one that is too many. `text` is its JSON, where that is known.
     fn other_envelope(&self, value: &Value, text: Option<&str>) -> Option<Reading> {
-        let declares = |value: &Value| {
-            let place = Place::find(self.schema, value, &Pointer::root().join("result"));
-            place.is_some_and(|place| place.is_declared)
-        };
         let rule = &RESULT_ENVELOPE;
         if let Some(members) = value.as_object().filter(|members| members.len() == 1)
             && let Some(inside) = members.get("result")
         {
             let removed =
                 || Reading::whole(rule, envelope::REMOVED, inside.clone(), inside.to_string());
-            return (!declares(value)).then(removed);
+            return self.knows_no_envelope(value)?.then(removed);
         }
         let around = Value::Object(Map::from_iter([("result".to_owned(), value.clone())]));
-        if !declares(&around) {
+        if !self.is_only_in_envelope(value, &around)? {
             return None;
         }
         let text = text.map_or_else(|| around.to_string(), |text| format!("{{\"result\":{text}}}"));
         Some(Reading::whole(rule, envelope::ADDED, around, text))
+    }
+
+    /// Whether the schema says nothing of a property `result`, which is all that `value` has. `None` if that cannot be told.
+    fn knows_no_envelope(&self, value: &Value) -> Option<bool> {
+        let root = Place::find(self.schema, value, &Pointer::root())?;
+        let result = Place::find(self.schema, value, &Pointer::root().join("result"))?;
+        Some(!root.mentioned()?.contains("result") && !result.is_described())
+    }
+
+    /// Whether `result` is the only property that the schema declares, and `value` is none of what may stand beside it:
+    /// an object has one of the properties that are declared inside. `None` if that cannot be told.
+    fn is_only_in_envelope(&self, value: &Value, around: &Value) -> Option<bool> {
+        let root = Place::find(self.schema, around, &Pointer::root())?;
+        let inside = Place::find(self.schema, around, &Pointer::root().join("result"))?;
+        let is_alone = inside.is_declared && root.declared().all(|name| name == "result");
+        let is_inside = |members: &Map<String, Value>| {
+            !members.contains_key("result")
+                && inside.declared().any(|name| members.contains_key(name))
+        };
+        Some(is_alone && value.as_object().is_none_or(is_inside))
     }
 
     /// `value` with its members and elements repaired.

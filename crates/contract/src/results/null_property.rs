@@ -8,8 +8,8 @@ declare_rule! {
     /// ## What it does
     ///
     /// Under `repair`, where the output schema declares the property, does not require it and does not allow `null`, the
-    /// property is left out. That deletes something, so it is done only for a client that validates the result against this
-    /// schema; other clients get the `null`.
+    /// property is left out. That deletes something, so it is done only for a client that has this schema; clients that
+    /// have a relaxed one, or never listed the tool, get the `null`.
     ///
     /// ## Why is this bad
     ///

@@ -1,6 +1,6 @@
 //! `result-number-text`.
 
-use crate::arguments::{Repair, number_text};
+use crate::arguments::{Change, Repair, Wrong, number_text};
 
 declare_rule! {
     /// A number in a result is written as a string.
@@ -36,4 +36,10 @@ declare_rule! {
     RESULT_NUMBER_TEXT = "result-number-text", Info
 }
 
-pub(super) const REPAIR: Repair = Repair { rule: &RESULT_NUMBER_TEXT, ..number_text::REPAIR };
+pub(super) const REPAIR: Repair = Repair { rule: &RESULT_NUMBER_TEXT, find, ..number_text::REPAIR };
+
+/// Where the schema names strings, a string may be one more of them.
+fn find(wrong: &Wrong<'_>) -> Vec<Change> {
+    let has_strings = wrong.place.strings().next().is_some();
+    if has_strings { Vec::new() } else { (number_text::REPAIR.find)(wrong) }
+}

@@ -1,24 +1,26 @@
 //! Results that break the output schema of their tool, under `repair`: the model gets the data all the same.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolbond_contract::{
-    Contract, Finding, JudgedCall, Outcome, Structured,
-    arguments::Change,
-    results::RepairedResult,
+    Contract, Finding, JudgedCall, Mode, Outcome, Structured,
+    arguments::{Change, large_integers},
+    relax,
+    results::{RepairedResult, ResultTerms},
     rules::{RESULT_INVALID, RESULT_MISSING},
 };
 
 use super::result::{CheckedResult, ResultCheck};
 use super::shape::{told_error, without_marker};
 use crate::environment::Record;
-use crate::event::Event;
 use crate::json::change::change_text;
 use crate::json::edit::{Span, apply, minify, patch_value};
 use crate::json::members::entries;
 use crate::json::scan::elements;
 use crate::json::strict;
+use crate::learned::Learned;
 
 /// What an error says first that takes the place of a result.
 const RAN: &str = "the tool ran; do not repeat the call";
@@ -29,8 +31,8 @@ const ABOUT_SCHEMA: [&str; 2] = [RESULT_INVALID.id, RESULT_MISSING.id];
 /// The most bytes that an error has beside its content and the other members of the result.
 const WRITTEN: usize = 64;
 
-/// The most bytes that are written for all changes of one result.
-const MAX_CHANGES: usize = 64 << 20;
+/// The most bytes that are written to repair a result change by change. Beyond that the content is written once.
+const MAX_WRITTEN: usize = 64 << 20;
 
 impl ResultCheck<'_> {
     /// What the client gets of a result that was judged under `repair`.
@@ -41,14 +43,16 @@ impl ResultCheck<'_> {
         contract: &Contract,
         mut judged: JudgedCall,
     ) -> CheckedResult {
-        match (judged.outcome, judged.repaired_result.take()) {
+        let repaired = judged.repaired_result.take();
+        let is_wrong = matches!(judged.outcome, Outcome::Repaired | Outcome::Invalid);
+        if is_wrong && self.is_valid_for_client(result, contract) {
+            return self.passed(text, result);
+        }
+        match (judged.outcome, repaired) {
             (Outcome::Repaired, Some(repaired)) => {
                 let Some((text, result)) = repair(text, result, &repaired) else {
-                    self.server.report_event_once(Event::warning(format!(
-                        "server: passed a result of tool `{}` as it came: its repair could not be written",
-                        contract.name()
-                    )));
-                    return self.shaped(text, result);
+                    let judged = contract.judge_result(result, ResultTerms::from(Mode::Warn));
+                    return self.settle(text, result, contract, judged);
                 };
                 self.conclude(judged);
                 let passed = self.passed(&text, &result);
@@ -72,6 +76,23 @@ impl ResultCheck<'_> {
                     _ => self.shaped(text, result),
                 }
             }
+        }
+    }
+
+    /// Whether a result that breaks the author's schema is valid under the one that the client was given: a relaxed one, or
+    /// one whose alternatives formats tell apart for clients that assert them.
+    fn is_valid_for_client(self, result: &Value, contract: &Contract) -> bool {
+        let Some(held) = self.held() else { return false };
+        let content = Structured::from_result(result).value();
+        let table = self.server.learned();
+        let accepts = |it: &Arc<Learned>| table.accepts(it, contract, content) == Some(true);
+        match (&held.learned, contract.output()) {
+            (Some(learned), _) => accepts(learned),
+            (None, Some(output)) => {
+                let open = || relax::open_choices(output.value());
+                content.is_some() && open().is_some_and(|open| accepts(&Learned::from(open).into()))
+            }
+            _ => false,
         }
     }
 
@@ -184,13 +205,15 @@ fn with_data(text: &str, result: &Value) -> Option<(String, Value)> {
 
 /// `result`, whose text is `text`, with other structured content.
 fn repair(text: &str, result: &Value, repaired: &RepairedResult) -> Option<(String, Value)> {
-    if text.len().saturating_mul(repaired.changes.len()) > MAX_CHANGES {
-        return None;
-    }
     let members = entries(text)?;
     let found = members.iter().find(|(name, ..)| name == Structured::KEY);
     let mut content = found.map_or("null", |(_, _, old)| old).to_owned();
-    for change in &repaired.changes {
+    let mut changes = &repaired.changes[..];
+    if text.len().saturating_mul(changes.len()) > MAX_WRITTEN {
+        content = patch_value(&content, &strict::parse(&content).ok()?, &repaired.content);
+        changes = &[];
+    }
+    for change in changes {
         content = match &change.change {
             // What is in the envelope keeps its text.
             Change::Replace { value, .. } if change.rule.id == "result-envelope" => {
@@ -275,7 +298,8 @@ fn as_error(text: &str, mismatch: &str, most: usize) -> Option<String> {
 fn says(own: &str, data: &str) -> bool {
     let text =
         |own: &str| serde_json::from_str::<Value>(own).ok()?["text"].as_str().map(str::to_owned);
-    text(own).is_some_and(|text| {
-        text == data || serde_json::from_str::<Value>(&text).ok() == serde_json::from_str(data).ok()
-    })
+    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+    // A value that was read does not tell large integers apart.
+    let is_exact = || large_integers(data).next().is_none();
+    text(own).is_some_and(|text| text == data || (is_exact() && value(&text) == value(data)))
 }

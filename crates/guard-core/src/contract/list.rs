@@ -447,14 +447,17 @@ impl PageCheck<'_> {
         let settings = &self.rules.settings;
         let author = if settings.tools.is_some() { contract.value() } else { &*value };
         let repairs = settings.results_mode(contract.name()) == Mode::Repair;
-        let author = if repairs { without_formats(author) } else { Cow::Borrowed(author) };
-        let relaxed = learned.map(|learned| relax_tool(&author, learned.relaxation()));
-        let tool = self.convert_dialects(relaxed.as_deref().unwrap_or(&author), converted);
+        let relaxed =
+            learned.map_or(Cow::Borrowed(author), |it| relax_tool(author, it.relaxation()));
+        let relaxed = if repairs { without_formats(&relaxed) } else { relaxed.clone() };
+        let tool = self.convert_dialects(&relaxed, converted);
         let (tool, mut form) = self.project(&tool, contract.name());
         if learned.is_some() && tool.get("outputSchema").is_none() {
-            // The results that are valid keep their form. Others need one that takes any value.
-            let own = self.project(&author, contract.name()).1;
-            form = if own == Form::Natural { form } else { own };
+            // The results that are valid keep their form. Clients of a legacy revision need one that takes any value.
+            let own = self.project(author, contract.name()).1;
+            if own == Form::Envelope || self.audience.revision.is_natural() {
+                form = own;
+            }
         }
         let view = self.audience.target.and_then(|target| view_tool(&tool, target));
         let tool = view.as_ref().map_or(&*tool, |view| &view.tool);

@@ -184,13 +184,17 @@ fn lock(path: &Path) -> Result<File, ResultsFileError> {
 }
 
 /// Writes the file at `path` as a whole, or not at all.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), ResultsFileError> {
     let temporary = beside(path, "tmp");
-    // One that a guard left when it was killed.
+    // One that a guard left when it was killed goes; what somebody else wrote stays.
+    match read(&temporary) {
+        Ok(_) | Err(ResultsFileError::Damaged(_) | ResultsFileError::TooLong) => {}
+        Err(error) => return Err(error),
+    }
     if let Err(error) = fs::remove_file(&temporary)
         && error.kind() != io::ErrorKind::NotFound
     {
-        return Err(error);
+        return Err(error.into());
     }
     let mut file = options().write(true).create_new(true).open(&temporary)?;
     let written = file
@@ -200,7 +204,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
-    written
+    Ok(written?)
 }
 
 /// The path of a file beside the one at `path`.

@@ -116,6 +116,10 @@ impl ResultsFile {
             return;
         }
         let remembered: AHashMap<_, _> = state.content.of_server(&digest.0).collect();
+        if known.is_some() {
+            // It is another server now, whose schemas the old one did not break.
+            server.learned().clear();
+        }
         server.learned().restore(remembered.clone());
         let watched = Watched {
             digest: digest.0,

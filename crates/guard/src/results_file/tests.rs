@@ -276,12 +276,22 @@ fn what_is_planted_beside_the_file_is_not_touched() {
     symlink(&other, format!("{locked}.lock")).unwrap();
     assert_eq!(learn(&locked).len(), 1);
     assert!(!Path::new(&locked).exists());
-    // One in the place of the new file is replaced.
+    // One in the place of the new file, or somebody's notes.
     let path = folder.join("results-1.json");
-    symlink(&other, format!("{path}.tmp")).unwrap();
+    let new = format!("{path}.tmp");
+    symlink(&other, &new).unwrap();
+    assert_eq!(learn(&path).len(), 1);
+    fs::remove_file(&new).unwrap();
+    fs::write(&new, "not ours").unwrap();
+    assert_eq!(learn(&path).len(), 1);
+    for file in [&other, &new] {
+        assert_eq!(fs::read_to_string(file).unwrap(), "not ours");
+    }
+    assert!(!Path::new(&path).exists());
+    // What a guard left there goes.
+    fs::write(&new, r#"{"version":1,"tools":["#).unwrap();
     assert_eq!(learn(&path), Vec::<String>::new());
-    assert!(fs::symlink_metadata(&path).unwrap().is_file());
-    assert_eq!(fs::read_to_string(&other).unwrap(), "not ours");
+    assert!(!Path::new(&new).exists() && Path::new(&path).exists());
 }
 
 #[test]
