@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolbond_contract::{Mode, Revision};
+use toolbond_contract::{Contract, Mode, Revision};
 use toolbond_schema::{Limits, Schema};
 
 use super::decision_tests::{Seen, Talk};
 use super::{Conversation, Link};
 use crate::era::{Users, meta};
+use crate::learned::LearnedTools;
 use crate::settings::{Deployment, Settings};
 
 /// A client that is known to validate results.
@@ -41,9 +42,14 @@ fn meta(client: &str) -> Value {
 
 /// The tool as `client` gets it when it lists the tools.
 fn list(talk: &mut Talk, client: &str) -> Value {
+    list_of(talk, client, &tools())
+}
+
+/// The same where the server has `tools`.
+fn list_of(talk: &mut Talk, client: &str, tools: &Value) -> Value {
     let params = json!({ "_meta": meta(client) });
     talk.client(&json!({ "id": "list", "method": "tools/list", "params": params }));
-    let answer = json!({ "id": "list", "result": { "tools": tools(), "ttlMs": 500 } });
+    let answer = json!({ "id": "list", "result": { "tools": tools, "ttlMs": 500 } });
     let mut seen = talk.server(&answer);
     seen.pop().unwrap().1["result"].take()
 }
@@ -440,6 +446,19 @@ fn without_its_output_schema_a_tool_has_results_of_the_same_form() {
 }
 
 #[test]
+fn an_envelope_that_its_server_leaves_out_stays_one() {
+    let list = json!({ "type": "array" });
+    let envelope = json!({ "type": "object", "properties": { "result": list }, "required": ["result"], "x-fastmcp-wrap-result": true });
+    let contract = Contract::received(
+        json!({ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": envelope }),
+    )
+    .unwrap();
+    // A relaxed schema would be none of an envelope: valid results would change their form.
+    let learned = LearnedTools::default().learn(&contract, Some(&json!({})));
+    assert!(learned.relaxation().is_none());
+}
+
+#[test]
 fn warn_and_enforce_learn_nothing() {
     for mode in [Mode::Off, Mode::Warn, Mode::Enforce] {
         let mut talk = talk(Settings { results: mode, ..Settings::default() });
@@ -480,6 +499,74 @@ fn a_result_that_is_no_object_reaches_legacy_clients_once_the_schema_is_gone() {
     assert_eq!(found["structuredContent"], json!({ "result": [1] }));
     let valid = result(&json!({ "sum": 1 }));
     assert_eq!(call(&mut talk, "c", &valid).0, valid);
+}
+
+#[test]
+fn formats_that_tell_alternatives_apart_refuse_nothing() {
+    let when = json!({ "oneOf": [{ "type": "string", "format": "date" }, { "type": "string", "format": "date-time" }] });
+    let id = json!({ "type": "string", "not": { "format": "uuid" } });
+    let output = json!({ "type": "object", "properties": { "when": when, "id": id } });
+    let tools =
+        json!([{ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output }]);
+    let mut talk = default_talk();
+    let mut listed = list_of(&mut talk, STRICT, &tools);
+    let properties = listed["tools"][0]["outputSchema"]["properties"].take();
+    assert_eq!(
+        properties["when"],
+        json!({ "anyOf": [{ "type": "string" }, { "type": "string" }] })
+    );
+    assert_eq!(properties["id"], id);
+    // By the specification it matches both alternatives.
+    let valid = result(&json!({ "when": "2026-11-19" }));
+    assert_eq!(call(&mut talk, STRICT, &valid).0, valid);
+    assert_eq!(talk.conversation.server.learned().changes(), 0);
+}
+
+#[test]
+fn a_repair_of_many_values_is_written_and_text_stays() {
+    let rows = json!({ "type": "array", "items": { "properties": { "n": { "type": "number" } } } });
+    let tool =
+        json!([{ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": rows }]);
+    let mut talk = default_talk();
+    list_of(&mut talk, STRICT, &tool);
+    let rows = |n: &Value| Value::from(vec![json!({ "n": n, "pad": "x".repeat(1000) }); 300]);
+    let (found, _) = call(&mut talk, STRICT, &result(&rows(&json!("1.5"))));
+    let found = &found["structuredContent"];
+    let found = found.get("result").unwrap_or(found);
+    assert_eq!(*found, rows(&json!(1.5)));
+}
+
+#[test]
+fn a_schema_for_objects_that_is_gone_leaves_a_form_for_other_values() {
+    let object = json!({ "type": "object", "required": ["a"] });
+    for output in [
+        object.clone(),
+        json!({ "anyOf": [object, { "type": "object", "required": ["b"] }] }),
+        json!({ "$ref": "#/$defs/o", "$defs": { "o": object } }),
+    ] {
+        let tools =
+            json!([{ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output }]);
+        let mut talk = default_talk();
+        list_of(&mut talk, "c", &tools);
+        call(&mut talk, "c", &result(&json!([1])));
+        list_of(&mut talk, "c", &tools);
+        let (found, _) = call(&mut talk, "c", &result(&json!([1])));
+        assert_eq!(found["structuredContent"], json!({ "result": [1] }), "{output}");
+        let valid = result(&json!({ "a": 1 }));
+        assert_eq!(call(&mut talk, "c", &valid).0, valid, "{output}");
+    }
+}
+
+#[test]
+fn what_is_valid_under_the_schema_of_the_client_is_not_repaired() {
+    let mut talk = default_talk();
+    list(&mut talk, "c");
+    call(&mut talk, "c", &result(&json!({ "sum": "1.9rc1" })));
+    let listed = list(&mut talk, "c");
+    let sum = &listed["tools"][0]["outputSchema"]["properties"]["sum"];
+    assert_eq!(sum["type"], json!(["integer", "string"]));
+    let text = result(&json!({ "sum": "2" }));
+    assert_eq!(call(&mut talk, "c", &text).0, text);
 }
 
 #[test]

@@ -259,6 +259,15 @@ fn a_file_that_is_not_this_users_own_is_not_used() {
     assert_eq!(fs::read(&own).unwrap(), before);
 }
 
+#[test]
+fn another_server_under_the_same_name_is_not_what_the_old_one_was() {
+    let folder = Folder::new();
+    let guard = Guard::start(&folder.join("results-1.json"), URL);
+    guard.learn(&tool("a"), &json!({ "b": "x" }));
+    guard.file.watch(&guard.server, ServerDigest::of_url("https://b.example/mcp"));
+    assert_eq!(guard.knows(&tool("a")), None);
+}
+
 #[cfg(unix)]
 #[test]
 fn what_is_planted_beside_the_file_is_not_touched() {
