@@ -70,44 +70,54 @@ impl Refusal {
     }
 }
 
-/// Tells how to serve a POST with these headers and this message.
+/// Tells how to serve a POST with these headers and this message. `has_session` says whether they name an open session,
+/// which began with `initialize`, whatever revision that agreed on.
 ///
 /// Fails with the response if the headers contradict the message, lack what its revision requires, or name a
 /// revision that is not known; `supported` are the ones that the server has.
 pub(crate) fn era_of_post(
     headers: &HeaderMap,
     message: &Message<'_>,
+    has_session: bool,
     supported: &[String],
 ) -> Result<Era, Box<Response<Body>>> {
     let id = match &message.parts {
         Parts::One(Envelope { kind: Kind::Request(id, _), .. }) => Some(id),
         _ => None,
     };
-    judge_post(headers, message).map_err(|refusal| Box::new(refusal.response(id, supported)))
+    judge_post(headers, message, has_session)
+        .map_err(|refusal| Box::new(refusal.response(id, supported)))
 }
 
 /// Tells how to serve a GET or DELETE with these headers. Fails with the response as [`era_of_post`] does.
 pub(crate) fn era_of_headers(
     headers: &HeaderMap,
+    has_session: bool,
     supported: &[String],
 ) -> Result<Era, Box<Response<Body>>> {
     let named = named_version(headers).and_then(|version| era_of_version(version.as_deref()));
-    named.map_err(|refusal| Box::new(refusal.response(None, supported)))
+    let era = named.map_err(|refusal| Box::new(refusal.response(None, supported)))?;
+    Ok(if has_session { Era::Legacy } else { era })
 }
 
-fn judge_post(headers: &HeaderMap, message: &Message<'_>) -> Result<Era, Refusal> {
+fn judge_post(
+    headers: &HeaderMap,
+    message: &Message<'_>,
+    has_session: bool,
+) -> Result<Era, Refusal> {
     let named = named_version(headers)?;
     let metas = message.parts.as_slice().iter().map(|part| RequestMeta::read(message.text, part));
     let metas: Vec<_> = metas.collect();
-    let versions = metas.iter().filter_map(|meta| meta.as_ref().ok()?.version.as_deref());
-    for version in versions {
+    let mut is_legacy = has_session;
+    for version in metas.iter().filter_map(|meta| meta.as_ref().ok()?.version.as_deref()) {
+        is_legacy = false;
         match named.as_deref() {
             Some(named) if named == version => {}
             Some(named) => return Err(differs("MCP-Protocol-Version", named, version)),
             None => return Err(missing("MCP-Protocol-Version")),
         }
     }
-    if era_of_version(named.as_deref())? == Era::Legacy {
+    if era_of_version(named.as_deref())? == Era::Legacy || is_legacy {
         return Ok(Era::Legacy);
     }
     let Parts::One(part) = &message.parts else {
@@ -219,5 +229,33 @@ pub(crate) fn status_of(text: &[u8]) -> StatusCode {
         Some(code::METHOD) => StatusCode::NOT_FOUND,
         Some(code::HEADER_MISMATCH | code::CAPABILITY | code::VERSION) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::HeaderMap;
+    use serde_json::{Value, json};
+    use toolbond_guard_core::message::{Message, Text};
+
+    use super::{Era, era_of_headers, era_of_post};
+    use crate::memory::MemoryLimit;
+
+    #[test]
+    fn a_session_stays_one_whatever_revision_its_server_agreed_to() {
+        let mut headers = HeaderMap::new();
+        headers.insert("mcp-protocol-version", "2026-07-28".parse().unwrap());
+        let era = |message: &Value, has_session| {
+            let text = Text::read(&MemoryLimit::default().count(message.to_string())).unwrap();
+            era_of_post(&headers, &Message::read(&text).unwrap(), has_session, &[]).ok()
+        };
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(era(&initialized, true), Some(Era::Legacy));
+        assert_eq!(era(&initialized, false), None);
+        assert_eq!(era_of_headers(&headers, true, &[]).ok(), Some(Era::Legacy));
+        // A request of that revision is one in a session, too.
+        let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
+        assert_eq!(era(&request, true), None, "it lacks the header Mcp-Method");
     }
 }

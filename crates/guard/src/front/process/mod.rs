@@ -194,7 +194,8 @@ impl Processes {
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Response<Body> {
-        let era = match era_of_headers(headers, &self.server.supported()) {
+        let era = match era_of_headers(headers, self.has_session(headers), &self.server.supported())
+        {
             Ok(era) => era,
             Err(response) => return *response,
         };
@@ -224,7 +225,8 @@ impl Processes {
     }
 
     async fn post(&self, caller: &Caller, headers: &HeaderMap, message: &Message<'_>) -> Posted {
-        match era_of_post(headers, message, &self.server.supported()) {
+        let has_session = self.has_session(headers);
+        match era_of_post(headers, message, has_session, &self.server.supported()) {
             Ok(Era::Modern) => return self.post_modern(caller, headers, message).await,
             Ok(Era::Legacy) => {}
             Err(response) => return (*response).into(),
