@@ -99,7 +99,7 @@ async fn what_the_type_of_an_argument_refuses_is_named() {
     let expected = refused("number", "offset: expected a number ≥ -2147483648, found -2147483649");
     assert_eq!(text("number", json!({ "id": 1, "offset": -2_147_483_649_i64 })).await, expected);
     let expected =
-        refused("large", "id: invalid type: floating point `1.8446744073709552e19`, expected u64");
+        refused("large", "id: invalid type: floating point `1.8446744073709552e+19`, expected u64");
     let huge: Value =
         serde_json::from_str(r#"{ "other": true, "id": 18446744073709551616 }"#).unwrap();
     assert_eq!(text("large", huge).await, expected);
