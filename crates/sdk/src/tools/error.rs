@@ -99,6 +99,7 @@ impl fmt::Debug for ToolError {
             .field("message", &self.message)
             .field("details", &self.details)
             .field("source", &self.source)
+            .field("is_refusal", &self.is_refusal)
             .finish()
     }
 }

@@ -48,9 +48,12 @@ fn write_integers(value: &mut Value) -> bool {
             let integer = number.as_f64().filter(|_| number.is_f64()).and_then(integer);
             integer.map(|integer| *number = integer).is_some()
         }
-        Value::Array(items) => items.iter_mut().fold(false, |any, one| write_integers(one) || any),
+        // All of them, also after the first.
+        Value::Array(items) => {
+            items.iter_mut().map(write_integers).fold(false, |any, one| any | one)
+        }
         Value::Object(members) => {
-            members.values_mut().fold(false, |any, one| write_integers(one) || any)
+            members.values_mut().map(write_integers).fold(false, |any, one| any | one)
         }
         _ => false,
     }

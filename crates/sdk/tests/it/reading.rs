@@ -1,5 +1,5 @@
 //! Arguments as the types of their author: numbers in every notation, names, `Args` beside other parameters.
-#![expect(clippy::pedantic, clippy::unwrap_used, reason = "tools for tests only")]
+#![expect(clippy::unwrap_used, reason = "tools for tests only")]
 
 use schemars::JsonSchema;
 use serde::Deserialize;
