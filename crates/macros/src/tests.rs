@@ -139,13 +139,13 @@ fn an_argument_is_in_one_parameter() {
 
 #[test]
 fn misspelt_attributes_of_parameters_are_reported_once() {
-    let message = "unknown attribute `rnage`; did you mean `range`?";
+    let message = "unknown attribute `ranges`; did you mean `range`?";
     check(
         "impl S {
-            #[tool] fn a(&self, #[schemars(rnage(max = 3), length(max = 3))] n: u8) {}
+            #[tool] fn a(&self, #[schemars(ranges(max = 3), length(max = 3))] n: u8) {}
             #[tool] fn b(&self, #[schemars(skip_serializing, pattern = \"a\", url, email)] n: u8) {}
         }",
-        &[("rnage", message)],
+        &[("ranges", message)],
     );
 }
 

@@ -3,7 +3,7 @@ struct Weather;
 #[toolbond::tools]
 impl Weather {
     #[tool]
-    fn misspelt(&self, #[schemars(rnage(max = 24))] hours: u8) -> u8 {
+    fn misspelt(&self, #[schemars(ranges(max = 24))] hours: u8) -> u8 {
         hours
     }
 
