@@ -5,8 +5,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Path, Type, spanned::Spanned as _};
 
 use crate::{
+    argument,
     attributes::Icon,
-    option,
     parse::{Parameter, Tool, ToolsBlock},
 };
 
@@ -92,8 +92,13 @@ fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
         let span = kind.span();
         let krate = respan(krate, span);
         quote_spanned! { span=>
-            let #variable = #krate::__private::extract::<#kind, #named, _>(&arguments, &context)?;
+            let #variable = #krate::__private::extract::<#kind, #named, _>(&arguments, named, &context)?;
         }
+    });
+    let names = fields.iter().map(|Field { kind, named, .. }| {
+        let span = kind.span();
+        let krate = respan(krate, span);
+        quote_spanned!(span=> #krate::__private::argument_name::<#kind, #named, _>())
     });
     let variables = fields.iter().map(|field| &field.variable);
     let method = &tool.signature.ident;
@@ -127,7 +132,8 @@ fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
                 #name,
                 |input| { let _ = &input; #(#describe)* },
                 |server, arguments, context| ::std::boxed::Box::pin(async move {
-                    let _ = (&arguments, &context);
+                    let named: &[::core::option::Option<&str>] = &[#(#names),*];
+                    let _ = (&arguments, &context, named);
                     #(#take)*
                     let value: #output = <#server>::#method(server, #(#variables),*)#wait;
                     #respond
@@ -162,15 +168,20 @@ fn field<'a>(krate: &Path, at: usize, parameter: &'a Parameter) -> Field<'a> {
         return Field { variable, kind, inner: None, named, structure: TokenStream::new() };
     };
     let structure = format_ident!("Argument{at}");
-    let inner = option::inner(kind).filter(|_| !option::has_own_schema(attributes));
+    let inner = argument::inner(kind).filter(|_| !argument::has_own_schema(attributes));
     // `serde` reads `null` as the outer `None`, as if there was no argument.
-    let present = inner.filter(|inner| option::inner(inner).is_some());
-    let present = present.filter(|_| !option::has_own_value(attributes)).map(|_| {
+    let present = inner.filter(|inner| argument::inner(inner).is_some());
+    let present = present.filter(|_| !argument::has_own_value(attributes)).map(|_| {
         let present = path_text(&quote!(#krate::__private::present));
         quote!(#[serde(default, deserialize_with = #present)])
     });
     let is_argument =
         present.is_some() || attributes.iter().any(|attribute| !attribute.path().is_ident("doc"));
+    let json_name = parameter.json_name();
+    // A name starts with `_` so that the compiler does not call it unused.
+    let rename = (name.to_string().starts_with('_') && argument::new_name(attributes).is_none())
+        .then(|| quote!(#[serde(rename = #json_name)]));
+    let json_name = option(json_name.as_ref());
     let (generics, field) = if is_argument {
         (TokenStream::new(), kind.to_token_stream())
     } else {
@@ -189,9 +200,11 @@ fn field<'a>(krate: &Path, at: usize, parameter: &'a Parameter) -> Field<'a> {
         struct #structure #generics {
             #(#attributes)*
             #present
+            #rename
             #name: #field,
         }
         impl #generics #krate::__private::SingleField<#field> for #structure #generics {
+            const NAME: ::core::option::Option<&'static str> = #json_name;
             fn into_field(self) -> #field {
                 self.#name
             }
@@ -275,12 +288,12 @@ fn handler(block: &ToolsBlock) -> TokenStream {
             async fn list_tools(
                 &self,
                 _: ::core::option::Option<#krate::__private::rmcp::model::PaginatedRequestParams>,
-                _: #krate::__private::Context,
+                context: #krate::__private::Context,
             ) -> ::core::result::Result<
                 #krate::__private::rmcp::model::ListToolsResult,
                 #krate::__private::rmcp::ErrorData,
             > {
-                ::core::result::Result::Ok(#krate::__private::fixed_list::<Self>())
+                ::core::result::Result::Ok(#krate::__private::fixed_list::<Self>(&context))
             }
 
             async fn call_tool(

@@ -2,10 +2,10 @@
 //!
 //! Depend on the crate `toolbond`, which re-exports and documents it.
 
+mod argument;
 mod attributes;
 mod expand;
 mod members;
-mod option;
 mod parse;
 mod validate;
 
@@ -18,7 +18,7 @@ use syn::{Error, ItemImpl, parse_macro_input};
 
 /// Turns the methods marked with `#[tool]` into the tools of a server.
 ///
-/// Parameters become the input schema, the return type becomes the output schema, and doc comments become descriptions.
+/// All tools of a type are in one block. Parameters become the input schema, the return type becomes the output schema, and doc comments become descriptions.
 /// The front page of the crate `toolbond` lists the types and attributes that tools support.
 ///
 /// | attribute | effect |

@@ -6,7 +6,10 @@ use syn::{
     Path, ReturnType, Signature, Type, parse_quote,
 };
 
-use crate::attributes::{ServerAttributes, ToolAttributes};
+use crate::{
+    argument,
+    attributes::{ServerAttributes, ToolAttributes},
+};
 
 /// An `impl` block with tools.
 pub(crate) struct ToolsBlock {
@@ -38,6 +41,21 @@ pub(crate) struct Parameter {
     pub(crate) kind: Type,
     /// The attributes for its field in the schema: docs, `schemars`, `serde`.
     pub(crate) attributes: Vec<Attribute>,
+}
+
+impl Parameter {
+    /// The name of the argument in JSON, if it has one: that of the parameter without leading `_`, unless the author
+    /// gives it another one.
+    pub(crate) fn json_name(&self) -> Option<String> {
+        if argument::is_flat(&self.attributes) {
+            return None;
+        }
+        let own = self.name.as_ref()?.to_string();
+        let own = own.trim_start_matches("r#");
+        let bare = own.trim_start_matches('_');
+        let own = if bare.is_empty() { own } else { bare };
+        argument::new_name(&self.attributes).or_else(|| Some(own.to_owned()))
+    }
 }
 
 impl Tool {

@@ -51,7 +51,10 @@ fn methods_take_a_shared_self_and_nothing_generic() {
             #[tool] fn e<'a>(&'a self) -> &'a str { self.0 }
         }",
         &[
-            ("&mut self", "expected `&self`: a server answers many calls at once"),
+            (
+                "&mut self",
+                "expected `&self`: a server answers many calls at once; put what they change into a `Mutex`, and that into an `Arc` if clones share it",
+            ),
             ("b", "expected a method with `&self`"),
             ("T", "expected a method without type parameters"),
             ("unsafe", "expected a safe method"),
@@ -74,6 +77,7 @@ fn names_are_well_formed_and_unique() {
                 "expected a tool name of 1 to 128 letters, digits, `_`, `-` and `.`, found `no spaces`",
             ),
             ("\"b\"", "expected a name used once, found a second tool `b`"),
+            ("b", "the first tool `b` is here"),
         ],
     );
 }
@@ -116,6 +120,32 @@ fn the_block_is_the_types_own_and_has_tools() {
     check(
         "impl Clone for S { #[tool] fn a(&self) {} }",
         &[("Clone", "expected the type's own `impl` block, found one of a trait")],
+    );
+}
+
+#[test]
+fn an_argument_is_in_one_parameter() {
+    let message = |name| format!("expected a name used once, found a second argument `{name}`");
+    check(
+        "impl S {
+            #[tool] fn a(&self, n: u8, #[serde(rename = \"n\")] m: u8) {}
+            #[tool] fn b(&self, _n: u8, n: u8, #[serde(flatten)] rest: R, r#type: u8) {}
+            #[tool] fn c(&self, #[serde(rename(deserialize = \"type\"))] m: u8, r#type: u8) {}
+            #[tool] fn d(&self, #[serde(rename(serialize = \"n\"), default)] m: u8, n: u8) {}
+        }",
+        &[("m", &message("n")), ("n", &message("n")), ("r#type", &message("type"))],
+    );
+}
+
+#[test]
+fn misspelt_attributes_of_parameters_are_reported_once() {
+    let message = "unknown attribute `ranges`; did you mean `range`?";
+    check(
+        "impl S {
+            #[tool] fn a(&self, #[schemars(ranges(max = 3), length(max = 3))] n: u8) {}
+            #[tool] fn b(&self, #[schemars(skip_serializing, pattern = \"a\", url, email)] n: u8) {}
+        }",
+        &[("ranges", message)],
     );
 }
 

@@ -1,12 +1,16 @@
 //! Reports mistakes where they were made.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use serde_json::Value;
 use syn::{Error, FnArg, GenericParam, Type};
 
-use crate::parse::{Parameter, Tool, ToolsBlock};
+use crate::{
+    argument,
+    parse::{Parameter, Tool, ToolsBlock},
+};
 
 /// Adds all mistakes in `block` to `mistakes`.
 pub(crate) fn validate(block: &ToolsBlock, mistakes: &mut Vec<Error>) {
@@ -20,13 +24,15 @@ pub(crate) fn validate(block: &ToolsBlock, mistakes: &mut Vec<Error>) {
         mistakes
             .push(at(&block.item.self_ty, "expected at least one method marked with `#[tool]`"));
     }
-    let mut taken = HashSet::new();
+    let mut taken = HashMap::new();
     for tool in &block.tools {
         check_name(tool, &mut taken, mistakes);
         check_signature(tool, mistakes);
         for parameter in &tool.parameters {
             check_parameter(parameter, mistakes);
+            check_attributes(parameter, mistakes);
         }
+        check_names_of_arguments(tool, mistakes);
         check_meta(tool, mistakes);
     }
 }
@@ -38,23 +44,29 @@ fn at(place: &impl ToTokens, message: &str) -> Error {
 /// The longest name that the protocol recommends.
 const MAX_NAME_LENGTH: usize = 128;
 
-fn check_name(tool: &Tool, taken: &mut HashSet<String>, mistakes: &mut Vec<Error>) {
+fn check_name(tool: &Tool, taken: &mut HashMap<String, TokenStream>, mistakes: &mut Vec<Error>) {
     let name = tool.name();
-    let mut report = |message: String| {
-        mistakes.push(match &tool.attributes.name {
-            Some(name) => at(name, &message),
-            None => at(&tool.signature.ident, &message),
-        });
+    let place = match &tool.attributes.name {
+        Some(name) => name.to_token_stream(),
+        None => tool.signature.ident.to_token_stream(),
     };
     let allowed = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
     if name.is_empty() || name.len() > MAX_NAME_LENGTH || !name.chars().all(allowed) {
-        report(format!(
+        mistakes.push(at(&place, &format!(
             "expected a tool name of 1 to {MAX_NAME_LENGTH} letters, digits, `_`, `-` and `.`, found `{name}`"
-        ));
+        )));
     }
     // Tools under `cfg` may share a name: only one of them may be compiled.
-    if tool.conditions.is_empty() && !taken.insert(name.clone()) {
-        report(format!("expected a name used once, found a second tool `{name}`"));
+    if !tool.conditions.is_empty() {
+        return;
+    }
+    match taken.get(&name) {
+        Some(first) => {
+            let message = format!("expected a name used once, found a second tool `{name}`");
+            mistakes.push(at(&place, &message));
+            mistakes.push(at(first, &format!("the first tool `{name}` is here")));
+        }
+        None => _ = taken.insert(name, place),
     }
 }
 
@@ -64,7 +76,10 @@ fn check_signature(tool: &Tool, mistakes: &mut Vec<Error>) {
         Some(FnArg::Receiver(receiver))
             if receiver.reference.is_some() && receiver.mutability.is_none() => {}
         Some(FnArg::Receiver(receiver)) => {
-            mistakes.push(at(receiver, "expected `&self`: a server answers many calls at once"));
+            mistakes.push(at(
+                receiver,
+                "expected `&self`: a server answers many calls at once; put what they change into a `Mutex`, and that into an `Arc` if clones share it",
+            ));
         }
         _ => mistakes.push(at(&signature.ident, "expected a method with `&self`")),
     }
@@ -98,6 +113,38 @@ fn check_parameter(parameter: &Parameter, mistakes: &mut Vec<Error>) {
     }
     if let (None, Some(attribute)) = (&parameter.name, parameter.attributes.first()) {
         mistakes.push(at(attribute, "expected a parameter with a name, found a pattern"));
+    }
+}
+
+/// Reports attributes of `schemars` that are misspelt. The compiler would do so, and report the type of the parameter as
+/// well.
+fn check_attributes(parameter: &Parameter, mistakes: &mut Vec<Error>) {
+    let of_schemars =
+        parameter.attributes.iter().filter(|attribute| attribute.path().is_ident("schemars"));
+    for member in of_schemars.flat_map(|attribute| argument::list(&attribute.meta)) {
+        let found = member.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        let distance = |name: &&str| strsim::damerau_levenshtein(name, &found);
+        let Some(meant) = SCHEMARS.split(' ').min_by_key(distance) else { continue };
+        if (1..=2).contains(&distance(&meant)) && found.len() > 3 {
+            let message = format!("unknown attribute `{found}`; did you mean `{meant}`?");
+            mistakes.push(at(member.path(), &message));
+        }
+    }
+}
+
+/// Attributes of `schemars` for a field.
+const SCHEMARS: &str = "alias bound contains crate default deprecated description email example extend flatten inner \
+    length range regex rename required schema_with skip title transform with";
+
+fn check_names_of_arguments(tool: &Tool, mistakes: &mut Vec<Error>) {
+    let mut taken = HashSet::new();
+    for parameter in &tool.parameters {
+        if let Some(name) = parameter.json_name()
+            && !taken.insert(name.clone())
+        {
+            let message = format!("expected a name used once, found a second argument `{name}`");
+            mistakes.push(at(&parameter.name, &message));
+        }
     }
 }
 

@@ -39,7 +39,7 @@
 //! | parameter | meaning |
 //! | --- | --- |
 //! | with a name, of a type that is `Deserialize` and `JsonSchema` | one argument; optional if it is an `Option` or has `#[serde(default)]` |
-//! | `Args(all): Args<T>` | all arguments as one value |
+//! | `Args(all): Args<T>` | all arguments as one value, except those that other parameters name |
 //! | of a type that is [`FromContext`], such as [`Context`], [`CancellationToken`], [`Progress`] or [`Answers`] | a part of the request |
 //!
 //! Attributes of `serde` and `schemars` on a parameter work as on a field. `#[schemars(extend("x-mcp-header" =

@@ -18,7 +18,7 @@ pub use crate::tools::{
     IntoToolError, IsAllowed, OfOption, OfOther, OtherOutput, Output, Parameter, ParameterType,
     ReturnType, Route, SingleField, StructuredOutput, Unnamed,
 };
-use crate::{ToolError, Toolbox, Tools};
+use crate::{ToolError, Toolbox, Tools, protocol::request_revision};
 
 /// Does not compile for a parameter that is not allowed.
 pub const fn assert_allowed<T: IsAllowed>(_: &T) {}
@@ -31,9 +31,16 @@ pub fn describe<P: Parameter<Named, Kind>, Named, Kind>(input: &mut InputSchemaB
 /// Extracts the value of a parameter.
 pub fn extract<P: Parameter<Named, Kind>, Named, Kind>(
     arguments: &Value,
+    named: &[Option<&str>],
     context: &Context,
 ) -> Result<P, ToolError> {
-    P::extract(arguments, context)
+    P::extract(arguments, named, context)
+}
+
+/// Returns the name of the argument that a parameter is, if it is one.
+#[must_use]
+pub const fn argument_name<P: Parameter<Named, Kind>, Named, Kind>() -> Option<&'static str> {
+    P::NAME
 }
 
 /// Deserializes an argument that is there: `null` is a value of it, not the same as no argument.
@@ -75,9 +82,9 @@ const LIST_TTL_MS: u64 = 300_000;
 
 /// Returns the answer to `tools/list` of a server whose tools are those of its type.
 #[must_use]
-pub fn fixed_list<S: Tools>() -> ListToolsResult {
+pub fn fixed_list<S: Tools>(context: &Context) -> ListToolsResult {
     let mut list = S::toolbox().list();
-    list.ttl_ms = Some(LIST_TTL_MS);
+    list.ttl_ms = request_revision(context).is_natural().then_some(LIST_TTL_MS);
     list
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     any::type_name,
-    borrow::Cow,
+    borrow::{Borrow, Cow},
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
@@ -29,6 +29,7 @@ const PIPE_BYTES: usize = 64 * 1024;
 pub struct TestClient {
     pipe: Pipe,
     revision: Revision,
+    capabilities: Value,
     info: Value,
     next: AtomicU64,
     server: tokio::task::AbortHandle,
@@ -42,7 +43,21 @@ pub struct TestClient {
 /// Fails if the server refuses the handshake or does not agree to `revision`.
 pub async fn connect<H: ServerHandler>(
     server: H,
-    revision: Revision,
+    revision: impl Borrow<Revision>,
+) -> Result<TestClient, TestError> {
+    // `TestClient::respond` fills in forms.
+    connect_as(server, revision, json!({ "elicitation": {} })).await
+}
+
+/// [`connect`] as a client with other capabilities than to fill in forms. `json!({})` is one that cannot be asked.
+///
+/// # Errors
+///
+/// The same as [`connect`].
+pub async fn connect_as<H: ServerHandler>(
+    server: H,
+    revision: impl Borrow<Revision>,
+    capabilities: Value,
 ) -> Result<TestClient, TestError> {
     let (near, far) = tokio::io::duplex(PIPE_BYTES);
     let server = tokio::spawn(async move {
@@ -53,7 +68,8 @@ pub async fn connect<H: ServerHandler>(
     });
     let mut client = TestClient {
         pipe: Pipe::new(near),
-        revision,
+        revision: revision.borrow().clone(),
+        capabilities,
         info: Value::Null,
         next: AtomicU64::new(0),
         server: server.abort_handle(),
@@ -70,7 +86,7 @@ impl TestClient {
         }
         let client = json!({
             "protocolVersion": expected,
-            "capabilities": capabilities(),
+            "capabilities": self.capabilities,
             "clientInfo": client_info(),
         });
         let info = self.request("initialize", client).await?;
@@ -233,7 +249,7 @@ impl TestClient {
         let own = [
             ("protocolVersion", json!(self.revision.to_string())),
             ("clientInfo", client_info()),
-            ("clientCapabilities", capabilities()),
+            ("clientCapabilities", self.capabilities.clone()),
         ];
         for (name, value) in own {
             meta.entry(format!("io.modelcontextprotocol/{name}")).or_insert(value);
@@ -245,11 +261,6 @@ impl Drop for TestClient {
     fn drop(&mut self) {
         self.server.abort();
     }
-}
-
-/// What this client can do: fill in forms, with [`TestClient::respond`].
-fn capabilities() -> Value {
-    json!({ "elicitation": {} })
 }
 
 fn client_info() -> Value {

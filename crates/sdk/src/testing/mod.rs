@@ -44,6 +44,6 @@ mod error;
 mod pipe;
 mod snapshot;
 
-pub use client::{TestClient, connect};
+pub use client::{TestClient, connect, connect_as};
 pub use error::TestError;
 pub use snapshot::{list_tools, snapshot};

@@ -1,6 +1,6 @@
 //! Snapshots of the tool list.
 
-use std::fmt::Write as _;
+use std::{borrow::Borrow, fmt::Write as _};
 
 use rmcp::ServerHandler;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use super::{TestError, connect};
 /// The same as [`connect`] and [`TestClient::request`](super::TestClient::request).
 pub async fn list_tools<H: ServerHandler>(
     server: H,
-    revision: Revision,
+    revision: impl Borrow<Revision>,
 ) -> Result<Vec<Value>, TestError> {
     connect(server, revision).await?.tools().await
 }
@@ -29,7 +29,7 @@ pub async fn list_tools<H: ServerHandler>(
 pub async fn snapshot<H: ServerHandler + Clone>(server: H) -> Result<String, TestError> {
     let mut text = String::new();
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let tools = Value::Array(list_tools(server.clone(), revision.clone()).await?);
+        let tools = Value::Array(list_tools(server.clone(), &revision).await?);
         // Writing to a `String` does not fail. `#` selects the indented form.
         _ = writeln!(text, "// {revision}\n{tools:#}");
     }

@@ -10,7 +10,7 @@ use std::{
 
 /// All arguments of a call as one value: `Args(query): Args<Query>`.
 ///
-/// The schema of `T` is the input schema. A handwritten implementation of [`JsonSchema`](schemars::JsonSchema) is listed
+/// The schema of `T` is the input schema. Beside other arguments, `T` gets those that no other parameter names. A handwritten implementation of [`JsonSchema`](schemars::JsonSchema) is listed
 /// as it was written, with every keyword. `T` must be an object in JSON. Other types of the standard library do not
 /// compile:
 ///

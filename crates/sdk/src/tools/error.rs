@@ -37,12 +37,19 @@ pub struct ToolError {
     message: String,
     details: Option<Value>,
     source: Option<Box<dyn Error + Send + Sync>>,
+    /// The call is refused: the message says what is wrong with its arguments.
+    is_refusal: bool,
 }
 
 impl ToolError {
     /// Makes an error with a message for the model.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), details: None, source: None }
+        Self { message: message.into(), details: None, source: None, is_refusal: false }
+    }
+
+    /// Makes the error of a call whose arguments the schema accepts and the type of a parameter does not.
+    pub(super) fn invalid_arguments(problem: String) -> Self {
+        Self { is_refusal: true, ..Self::new(problem) }
     }
 
     /// Adds details. They are sent as structured content if the protocol revision allows it, and as text otherwise.
@@ -68,7 +75,13 @@ impl ToolError {
             };
             tracing::error!(target: "toolbond", "tool `{tool}` failed: {}", error_chain(source.as_ref()));
         }
-        let mut result = CallToolResult::error(vec![ContentBlock::text(self.message)]);
+        let text = if self.is_refusal {
+            tracing::error!(target: "toolbond", "invalid arguments for tool `{tool}`: {}", self.message);
+            format!("invalid arguments for tool `{tool}`:\n{}", self.message)
+        } else {
+            self.message
+        };
+        let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
         result.structured_content = self.details;
         Ok(result.into())
     }
@@ -86,6 +99,7 @@ impl fmt::Debug for ToolError {
             .field("message", &self.message)
             .field("details", &self.details)
             .field("source", &self.source)
+            .field("is_refusal", &self.is_refusal)
             .finish()
     }
 }

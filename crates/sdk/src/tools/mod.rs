@@ -8,6 +8,7 @@ mod output;
 mod parameter;
 mod portable;
 mod progress;
+mod read;
 mod reply;
 mod text;
 mod toolbox;

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Args, ParameterType, ToolError, portable};
+use super::{Args, ParameterType, ToolError, portable, read::read};
 
 /// The context of a request: its peer, cancellation token (`ct`), `_meta` and extensions.
 pub type Context = RequestContext<RoleServer>;
@@ -60,14 +60,22 @@ impl FromContext for Peer<RoleServer> {
     note = "a part of the request implements `toolbond::FromContext`; `toolbond::Args<T>` takes all arguments as one value"
 )]
 pub trait Parameter<Named, Kind>: Sized {
+    /// The name of the argument, if this parameter is one.
+    const NAME: Option<&'static str> = None;
     /// Adds this parameter to the input schema.
     fn describe(input: &mut InputSchemaBuilder);
-    /// Extracts the value for one call.
-    fn extract(arguments: &Value, context: &Context) -> Result<Self, ToolError>;
+    /// Extracts the value for one call. `named` has the names of all parameters that are one argument.
+    fn extract(
+        arguments: &Value,
+        named: &[Option<&str>],
+        context: &Context,
+    ) -> Result<Self, ToolError>;
 }
 
 /// A struct with one field, which is named like an argument.
 pub trait SingleField<T> {
+    /// Its name in JSON, or nothing if it takes the members of an object.
+    const NAME: Option<&'static str>;
     /// Returns the value of the field.
     fn into_field(self) -> T;
 }
@@ -94,14 +102,17 @@ where
     T: DeserializeOwned + JsonSchema,
     Named: DeserializeOwned + JsonSchema + SingleField<T>,
 {
+    const NAME: Option<&'static str> = Named::NAME;
+
     fn describe(input: &mut InputSchemaBuilder) {
         let schema = Named::json_schema(&mut input.generator);
         input.add(schema.to_value());
-        input.is_closed = true;
+        input.has_argument = true;
     }
 
-    fn extract(arguments: &Value, _: &Context) -> Result<Self, ToolError> {
-        Named::deserialize(arguments).map(SingleField::into_field).map_err(invalid)
+    fn extract(arguments: &Value, _: &[Option<&str>], _: &Context) -> Result<Self, ToolError> {
+        let read = read::<Named>(arguments).map_err(ToolError::invalid_arguments);
+        read.map(SingleField::into_field)
     }
 }
 
@@ -112,25 +123,31 @@ where
     fn describe(input: &mut InputSchemaBuilder) {
         let schema = T::json_schema(&mut input.generator);
         input.is_written = is_written::<T>();
+        input.has_all = true;
         input.add(schema.to_value());
     }
 
-    fn extract(arguments: &Value, _: &Context) -> Result<Self, ToolError> {
-        T::deserialize(arguments).map(Args).map_err(invalid)
+    /// Reads the arguments that no other parameter names: `T` may refuse those.
+    fn extract(arguments: &Value, named: &[Option<&str>], _: &Context) -> Result<Self, ToolError> {
+        let is_other = |name: &String| named.contains(&Some(name));
+        let read = match arguments {
+            Value::Object(members) if members.keys().any(is_other) => {
+                let mut rest = members.clone();
+                rest.retain(|name, _| !is_other(name));
+                read(&Value::Object(rest))
+            }
+            _ => read(arguments),
+        };
+        read.map(Args).map_err(ToolError::invalid_arguments)
     }
 }
 
 impl<T: FromContext, Named> Parameter<Named, kind::Request> for T {
     fn describe(_: &mut InputSchemaBuilder) {}
 
-    fn extract(_: &Value, context: &Context) -> Result<Self, ToolError> {
+    fn extract(_: &Value, _: &[Option<&str>], context: &Context) -> Result<Self, ToolError> {
         T::from_context(context)
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "passed to `map_err`")]
-fn invalid(error: serde_json::Error) -> ToolError {
-    ToolError::new(format!("invalid arguments: {error}"))
 }
 
 /// Whether an author has written the schema of `T`: derived types and those of the standard library have an id of their
@@ -172,7 +189,11 @@ fn is_object(kind: &Value) -> bool {
 pub struct InputSchemaBuilder {
     generator: SchemaGenerator,
     root: Map<String, Value>,
-    is_closed: bool,
+    /// Whether a parameter is one argument, and whether one takes all arguments.
+    has_argument: bool,
+    has_all: bool,
+    /// A name that two parameters have.
+    clash: Option<String>,
     /// An author has written the schema: it stays as it is.
     is_written: bool,
 }
@@ -184,7 +205,14 @@ impl InputSchemaBuilder {
         let mut root = Map::new();
         root.insert("type".to_owned(), "object".into());
         root.insert("properties".to_owned(), json!({}));
-        Self { generator, root, is_closed: false, is_written: false }
+        Self {
+            generator,
+            root,
+            has_argument: false,
+            has_all: false,
+            clash: None,
+            is_written: false,
+        }
     }
 
     /// Adds the keywords of `schema`, an object schema.
@@ -194,6 +222,8 @@ impl InputSchemaBuilder {
             match (keyword.as_str(), self.root.get_mut(&keyword), value) {
                 ("type", _, value) if is_object(&value) => {}
                 ("properties", Some(Value::Object(properties)), Value::Object(more)) => {
+                    let clash = more.keys().find(|name| properties.contains_key(*name));
+                    self.clash = self.clash.take().or_else(|| clash.cloned());
                     properties.extend(more);
                 }
                 ("required", Some(Value::Array(required)), Value::Array(more)) => {
@@ -224,9 +254,15 @@ impl InputSchemaBuilder {
         }
     }
 
-    /// Returns the schema in its portable form.
+    /// A name that two parameters have.
+    pub(crate) fn clash(&self) -> Option<&str> {
+        self.clash.as_deref()
+    }
+
+    /// Returns the schema in its portable form. It is closed unless `Args` alone says what it is.
     pub(crate) fn finish(mut self) -> Map<String, Value> {
-        if self.is_closed && !self.root.contains_key("additionalProperties") {
+        let is_closed = self.has_argument || !self.has_all;
+        if is_closed && !self.root.contains_key("additionalProperties") {
             self.root.insert("additionalProperties".to_owned(), false.into());
         }
         let mut definitions = self.generator.take_definitions(true);

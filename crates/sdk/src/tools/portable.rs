@@ -1,6 +1,6 @@
 //! Makes generated schemas portable between clients and model APIs, without a change of what they accept.
 //!
-//! - Formats that only `schemars` knows, such as `uint8`, are removed. The bounds stay.
+//! - Formats that only `schemars` knows, such as `uint8`, are removed. The bounds stay; those of 32 bits are added.
 //! - An enumeration of strings becomes one `enum`, even if its values are documented.
 //! - Every subschema is an object.
 
@@ -27,9 +27,18 @@ pub(super) fn rewrite(schema: &mut Value) {
         *schema = json!({});
     }
     let Value::Object(map) = schema else { return };
-    if map.get("format").and_then(Value::as_str).is_some_and(|name| NUMBER_FORMATS.contains(&name))
-    {
+    let format = map.get("format").and_then(Value::as_str);
+    if let Some(format) = format.filter(|format| NUMBER_FORMATS.contains(format)) {
+        let bounds = match format {
+            "int32" => Some((i64::from(i32::MIN), i64::from(i32::MAX))),
+            "uint32" => Some((0, i64::from(u32::MAX))),
+            _ => None,
+        };
         map.shift_remove("format");
+        if let Some((minimum, maximum)) = bounds {
+            map.entry("minimum").or_insert_with(|| minimum.into());
+            map.entry("maximum").or_insert_with(|| maximum.into());
+        }
     }
     join_constants(map);
     for (keyword, value) in map {

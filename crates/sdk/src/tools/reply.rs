@@ -2,17 +2,18 @@
 
 use rmcp::model::{
     CallToolResponse, ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest,
-    InputRequests, InputRequiredResult,
+    InputRequests, InputRequiredResult, PrimitiveSchemaDefinition,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Output, ReturnType, StructuredOutput as _, ToolError, portable};
 
 /// The return type of a tool that may ask the client for input first; see [`Answers`](crate::Answers).
 ///
-/// The output schema is that of `T`. Clients of every revision are asked, if they can be; others get a protocol error.
+/// The output schema is that of `T`. Clients of every revision are asked, if they can be. Others get an error: that of the
+/// protocol since 2026-07-28, and before that one for the model.
 #[derive(Clone, Debug)]
 pub enum Reply<T> {
     /// The result.
@@ -22,14 +23,20 @@ pub enum Reply<T> {
 }
 
 impl<T> Reply<T> {
-    /// Asks the user to fill in the form `F`: a struct of strings, numbers, booleans and enumerations. After that the
-    /// tool is called again, and [`Answers::form`](super::Answers::form) has the answer under `key`.
+    /// Asks the user to fill in the form `F`: a struct whose fields are strings, numbers, booleans, enumerations without
+    /// data, lists of such an enumeration (`Vec<Enum>`), or an `Option` of one of these. After that the tool is called again, and [`Answers::form`](super::Answers::form) has the answer under `key`.
     ///
     /// # Errors
     ///
     /// Fails if `F` is no such form.
     pub fn ask<F: JsonSchema>(key: &str, message: impl Into<String>) -> Result<Self, ToolError> {
-        let schema = ElicitationSchema::from_json_schema(form_schema::<F>())?;
+        let schema = form_schema::<F>();
+        let problem = form_problem(&schema);
+        let schema = ElicitationSchema::from_json_schema(schema).map_err(|error| {
+            let problem = problem.unwrap_or_else(|| error.to_string());
+            let problem = format!("form `{}`: {problem}", F::schema_name());
+            ToolError::new(problem.clone()).caused_by(problem)
+        })?;
         let form = ElicitRequestParams::FormElicitationParams {
             meta: None,
             message: message.into(),
@@ -39,6 +46,17 @@ impl<T> Reply<T> {
         let requests = InputRequests::from([(key.to_owned(), request)]);
         Ok(Self::InputRequired(InputRequiredResult::from_input_requests(requests)))
     }
+}
+
+/// What no form may have in `schema`, if that is known.
+fn form_problem(schema: &Map<String, Value>) -> Option<String> {
+    let Some(Value::Object(fields)) = schema.get("properties") else {
+        return Some("expected a struct with named fields".to_owned());
+    };
+    let is_field = |field: &Value| PrimitiveSchemaDefinition::deserialize(field).is_ok();
+    let (name, _) = fields.iter().find(|(_, field)| !is_field(field))?;
+    let allowed = "a string, a number, a boolean, an enum without data or a list of such an enum";
+    Some(format!("`{name}`: expected {allowed}"))
 }
 
 /// Generates the schema of a form, which has no references and no `null`.

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::{
     Answers, InputSchemaBuilder, ToolError,
-    ask::{MAX_ROUNDS, ask, asks, can_be_asked},
+    ask::{MAX_ROUNDS, ask, ask_by_result, asks, is_asked_by_requests},
 };
 
 /// A type whose methods are tools; implemented by `#[toolbond::tools]`.
@@ -36,6 +36,8 @@ type Call<S> = for<'a> fn(
 pub struct Route<S> {
     tool: Tool,
     call: Call<S>,
+    /// A name that two parameters have.
+    clash: Option<String>,
 }
 
 impl<S> Route<S> {
@@ -43,10 +45,11 @@ impl<S> Route<S> {
     pub fn new(name: &'static str, describe: fn(&mut InputSchemaBuilder), call: Call<S>) -> Self {
         let mut schema = InputSchemaBuilder::new();
         describe(&mut schema);
+        let clash = schema.clash().map(str::to_owned);
         let mut tool = Tool::default();
         tool.name = name.into();
         tool.input_schema = schema.finish().into();
-        Self { tool, call }
+        Self { tool, call, clash }
     }
 
     /// Sets the title.
@@ -167,9 +170,15 @@ pub struct Toolbox<S> {
 }
 
 impl<S: Send + Sync + 'static> Toolbox<S> {
-    /// Makes a toolbox of `routes`, whose names are unique.
+    /// Makes a toolbox of `routes`, whose names are unique. A tool that has two parameters of one name is left out.
     #[must_use]
-    pub fn new(routes: Vec<(&'static str, Route<S>)>) -> Self {
+    pub fn new(mut routes: Vec<(&'static str, Route<S>)>) -> Self {
+        routes.retain(|(tool, route)| {
+            if let Some(name) = &route.clash {
+                tracing::error!(target: "toolbond", "tool `{tool}` is left out: two of its parameters take the argument `{name}`");
+            }
+            route.clash.is_none()
+        });
         let places = routes.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();
         Self { routes: routes.into_iter().map(|(_, route)| route).collect(), places }
     }
@@ -212,19 +221,23 @@ impl<S: Send + Sync + 'static> Toolbox<S> {
             async { response.await.or_else(|error| error.into_response(&request.name)) }
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        context.extensions.insert(Answers::new(request.input_responses, request.request_state));
-        let again = can_be_asked(&context).then(|| (arguments.clone(), context.clone()));
-        let mut response = call(arguments, context).await;
-        let Some((arguments, mut context)) = again else { return response };
+        let mut answers = Answers::new(request.input_responses, request.request_state);
+        context.extensions.insert(answers.clone());
+        if !is_asked_by_requests(&context) {
+            let response = call(arguments, context.clone()).await?;
+            return ask_by_result(response, answers, &context);
+        }
+        let mut response = call(arguments.clone(), context.clone()).await;
         for _ in 0..MAX_ROUNDS {
             let input = match response {
                 // What is only to be called again, later, is up to the client.
                 Ok(CallToolResponse::InputRequired(input)) if asks(&input) => input,
                 response => return response,
             };
-            response = match ask(input, &context).await {
-                Ok(answers) => {
-                    context.extensions.insert(answers);
+            response = match ask(input, answers.clone(), &context).await {
+                Ok(all) => {
+                    answers = all;
+                    context.extensions.insert(answers.clone());
                     call(arguments.clone(), context.clone()).await
                 }
                 Err(error) => error.into_response(&request.name),

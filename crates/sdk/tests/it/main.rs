@@ -15,6 +15,7 @@ mod methods;
 mod otel;
 mod panics;
 mod process;
+mod reading;
 mod readme;
 mod rounds;
 mod server;

@@ -1,7 +1,9 @@
-//! Parameters that are an `Option`.
+//! What the type and the attributes of a parameter say about its argument.
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{Attribute, GenericArgument, Meta, PathArguments, Type};
+use syn::{Attribute, GenericArgument, Meta, PathArguments, Token, Type, punctuated::Punctuated};
+
+use crate::members::text;
 
 /// `T` if `kind` is written as `Option<T>`.
 pub(crate) fn inner(kind: &Type) -> Option<&Type> {
@@ -27,6 +29,34 @@ pub(crate) fn has_own_schema(attributes: &[Attribute]) -> bool {
 /// Whether the author has said how a parameter is read, or what it is if it is absent.
 pub(crate) fn has_own_value(attributes: &[Attribute]) -> bool {
     names(attributes, &["deserialize_with", "with", "default", "flatten"])
+}
+
+/// Whether a parameter takes the members of an object, and has no name of its own in JSON.
+pub(crate) fn is_flat(attributes: &[Attribute]) -> bool {
+    names(attributes, &["flatten"])
+}
+
+/// The name that `#[serde(rename = "…")]` or `#[serde(rename(deserialize = "…"))]` gives to a parameter.
+pub(crate) fn new_name(attributes: &[Attribute]) -> Option<String> {
+    let of_serde = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
+    let renames = of_serde.flat_map(|attribute| members(&attribute.meta, "rename"));
+    let names = renames.flat_map(|rename| match &rename {
+        Meta::List(_) => members(&rename, "deserialize"),
+        _ => vec![rename],
+    });
+    names.filter_map(|name| text(&name).ok()).last().map(|name| name.value())
+}
+
+/// The members of `meta`, a list, with this name.
+fn members(meta: &Meta, name: &str) -> Vec<Meta> {
+    list(meta).into_iter().filter(|member| member.path().is_ident(name)).collect()
+}
+
+/// The members of `meta` if it is a list.
+pub(crate) fn list(meta: &Meta) -> Vec<Meta> {
+    let Meta::List(list) = meta else { return Vec::new() };
+    let parsed = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+    parsed.map_or_else(|_| Vec::new(), |members| members.into_iter().collect())
 }
 
 fn names(attributes: &[Attribute], known: &[&str]) -> bool {
