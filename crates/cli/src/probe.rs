@@ -49,7 +49,7 @@ pub(crate) async fn ask_url(
         value.set_sensitive(true);
         map.insert(HeaderName::try_from(name).map_err(|_| wrong())?, value);
     }
-    let tools = live::http_tools(Client::new(None)?, url, map, Calls::default())?;
+    let tools = live::http_tools(Client::new(None)?, url, map, once(None))?;
     let mut signals = Signals::register(true)?;
     let answer = tokio::select! {
         answer = timeout(limit, tools) => answer,
@@ -64,10 +64,16 @@ pub(crate) async fn ask_url(
     }
 }
 
-/// Starts a server, fetches its tools, and ends it. Each answer may take as long as `limit`.
-pub(crate) async fn ask_command(launch: &Launch, limit: Duration) -> anyhow::Result<Listed> {
+/// No call, and one list.
+fn once(limit: Option<Duration>) -> Calls {
     let mut calls = Calls::default();
-    calls.answer_within = Some(limit);
+    (calls.lists_once, calls.answer_within) = (true, limit);
+    calls
+}
+
+/// Starts a server, fetches its tools, and ends it. Each answer may take as long as `limit`, and all twice as long.
+pub(crate) async fn ask_command(launch: &Launch, limit: Duration) -> anyhow::Result<Listed> {
+    let calls = once(Some(limit));
     let ask = async |opening| {
         let (child, _watchdog) = launch.clone().start_quietly()?;
         anyhow::Ok(live::stdio_tools(child, opening, calls.clone()).await)

@@ -169,10 +169,11 @@ impl UnknownName {
         known: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        let near = known.iter().filter(|name| {
-            strsim::damerau_levenshtein(found, name) <= 1 + name.chars().count() / 4
-        });
-        let near = near.min_by_key(|name| strsim::damerau_levenshtein(found, name));
+        // Case is no difference.
+        let lower = found.to_lowercase();
+        let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
+        let near = known.iter().filter(|name| distance(name) <= 1 + name.chars().count() / 4);
+        let near = near.min_by_key(|name| distance(name));
         // `claude` may be several.
         let longer = || known.iter().find(|name| !found.is_empty() && name.starts_with(found));
         let near = near.or_else(longer);
