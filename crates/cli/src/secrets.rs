@@ -247,7 +247,7 @@ mod tests {
                 "k-777 t-888 8080",
                 "[secret] [secret] 8080",
             ),
-            ("--header|Authorization: Bearer X-1", "X-1 Bearer X-1 Bearer", "X-1 [secret] Bearer"),
+            ("--header|Authorization: Bearer X-1", "X-1, Bearer X-1.", "X-1, [secret]."),
             ("--header|Authorization: Bearer sk-12345", "sk-12345", "[secret]"),
             ("--header=X-Key: hunter", "hunter", "[secret]"),
             ("-H|X-Key:hunter", "hunter", "[secret]"),

@@ -22,8 +22,25 @@ pub struct Client {
     pub url: &'static [&'static str],
     /// The key of the headers for it.
     pub headers: &'static str,
+    /// Which variables it replaces.
+    pub variables: Variables,
     /// Whether it was seen to offer no tool of a server that speaks only 2026-07-28 (`docs/hosts.md`).
     pub is_legacy: bool,
+}
+
+/// The variables that a client replaces in the configuration of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variables {
+    /// None.
+    Nothing,
+    /// `${NAME}`, and `${NAME:-default}`.
+    Braced,
+    /// `${env:NAME}`, and others that the editor knows.
+    Editor,
+    /// `$NAME` and `${NAME}`, if it is set.
+    Shell,
+    /// It is not known.
+    Unknown,
 }
 
 /// The files of a client. `{home}` and other words in braces are folders that [`Folders`](crate::Folders) knows.
@@ -68,6 +85,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS],
         url: &["url"],
         headers: "headers",
+        variables: Variables::Nothing,
         is_legacy: false,
     },
     Client {
@@ -78,6 +96,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS, &["projects", "*", "mcpServers"]],
         url: &["url"],
         headers: "headers",
+        variables: Variables::Braced,
         is_legacy: true,
     },
     Client {
@@ -88,6 +107,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS],
         url: &["url"],
         headers: "headers",
+        variables: Variables::Editor,
         is_legacy: false,
     },
     Client {
@@ -103,6 +123,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[&["servers"]],
         url: &["url"],
         headers: "headers",
+        variables: Variables::Editor,
         is_legacy: false,
     },
     Client {
@@ -113,6 +134,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[&["mcp_servers"]],
         url: &["url"],
         headers: "http_headers",
+        variables: Variables::Nothing,
         is_legacy: true,
     },
     Client {
@@ -123,6 +145,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS],
         url: &["httpUrl", "url"],
         headers: "headers",
+        variables: Variables::Shell,
         is_legacy: true,
     },
 ];
@@ -136,6 +159,7 @@ static OTHER: Client = Client {
     servers: &[MCP_SERVERS, &["servers"], &["projects", "*", "mcpServers"]],
     url: &["url", "httpUrl"],
     headers: "headers",
+    variables: Variables::Unknown,
     is_legacy: false,
 };
 

@@ -92,6 +92,12 @@ impl Server {
         document.root.at(&self.path)?.get("cwd")?.as_text().map(str::to_owned)
     }
 
+    /// Whether the client reads environment variables for it from a file.
+    #[must_use]
+    pub fn has_env_file(&self, document: &Document<'_>) -> bool {
+        document.root.at(&self.path).is_some_and(|node| node.get("envFile").is_some())
+    }
+
     /// Whether the client does not use it.
     #[must_use]
     pub fn is_disabled(&self, document: &Document<'_>) -> bool {

@@ -159,9 +159,10 @@ impl Checkup {
 
     /// Adds that the name of the server breaks `rule`, whatever its tools are.
     fn add_of_name(&mut self, rule: &'static str, text: &str) {
-        let text = format!("the name of the server: {text}");
+        let text = format!("because of the name of the server: {text}");
         if !self.problems.iter().any(|known| known.text == text) {
             self.problems.push(Problem { rule: Some(rule), tools: BTreeSet::new(), text });
+            self.advice.push("give the server another name in the configuration".to_owned());
         }
     }
 

@@ -46,10 +46,10 @@ pub(crate) async fn check(
         return Ok(checkup);
     }
     let mut secrets = Secrets::default();
-    match ask(document, server, limit, &mut secrets).await {
+    match ask(file, document, server, limit, &mut secrets).await {
         Ok(Ok(listed)) => {
             let unguarded = match unguarded(server) {
-                Some(unguarded) => ask(document, &unguarded, limit, &mut secrets).await,
+                Some(unguarded) => ask(file, document, &unguarded, limit, &mut secrets).await,
                 None => Err(String::new()),
             };
             match unguarded {
@@ -66,7 +66,7 @@ pub(crate) async fn check(
             } else {
                 checkup.state = State::Fails;
                 checkup.reason = Some(format!("{error:#}"));
-                let folder = folder(document, server).ok().flatten();
+                let folder = folder(file, document, server).ok().flatten();
                 checkup.advice.extend(advice(file, server, folder.as_deref(), &error));
             }
         }
@@ -94,21 +94,29 @@ fn unknown(it: String) -> String {
 }
 
 /// The folder that the client starts `server` in, if it is not its own: that of its project, if it does not say.
-fn folder(document: &Document<'_>, server: &Server) -> Result<Option<PathBuf>, String> {
+fn folder(
+    file: &ConfigFile,
+    document: &Document<'_>,
+    server: &Server,
+) -> Result<Option<PathBuf>, String> {
     let project = server.project.as_ref().map(PathBuf::from);
     let Some(cwd) = server.cwd(document) else { return Ok(project) };
-    let cwd = expand(&cwd).map_err(unknown)?;
+    if cwd.starts_with('~') {
+        return Err("its `cwd` starts with `~`, which only the client can replace".to_owned());
+    }
+    let cwd = expand(&cwd, file.client.variables).map_err(unknown)?;
     Ok(Some(project.unwrap_or_default().join(cwd)))
 }
 
 /// Asks `server` for its tools. What comes back is without secrets. The outer error says why it cannot be asked.
 async fn ask(
+    file: &ConfigFile,
     document: &Document<'_>,
     server: &Server,
     limit: Duration,
     secrets: &mut Secrets,
 ) -> Result<anyhow::Result<Listed>, String> {
-    let asked = ask_as_is(document, server, limit, secrets).await?;
+    let asked = ask_as_is(file, document, server, limit, secrets).await?;
     Ok(asked.map(|listed| without(listed, secrets)).map_err(|error| hidden(error, secrets)))
 }
 
@@ -136,21 +144,26 @@ fn hidden(mut error: anyhow::Error, secrets: &Secrets) -> anyhow::Error {
 }
 
 async fn ask_as_is(
+    file: &ConfigFile,
     document: &Document<'_>,
     server: &Server,
     limit: Duration,
     secrets: &mut Secrets,
 ) -> Result<anyhow::Result<Listed>, String> {
+    let expand = |text: &str| expand(text, file.client.variables).map_err(unknown);
     let all = |texts: &BTreeMap<String, String>| {
         let texts = texts.iter().map(|(name, text)| Ok((name.clone(), expand(text)?)));
-        texts.collect::<Result<BTreeMap<_, _>, _>>().map_err(unknown)
+        texts.collect::<Result<BTreeMap<_, _>, String>>()
     };
     secrets.add_inherited();
     secrets.add_server(document, server);
     match &server.start {
         Start::Unknown(reason) => Err((*reason).to_owned()),
+        Start::Command { .. } if server.has_env_file(document) => {
+            Err("its variables are in a file (`envFile`), which only the client reads".to_owned())
+        }
         Start::Remote { url, headers } => {
-            let (url, headers) = (expand(url).map_err(unknown)?, all(headers)?);
+            let (url, headers) = (expand(url)?, all(headers)?);
             secrets.add_headers(&headers);
             secrets.add_url(&url);
             Ok(ask_url(&url, &headers, limit).await)
@@ -159,14 +172,14 @@ async fn ask_as_is(
             let env = all(&server.env(document))?;
             secrets.add_variables(&env);
             let arguments = arguments.iter().map(|word| expand(word));
-            let arguments: Vec<_> = arguments.collect::<Result<_, _>>().map_err(unknown)?;
-            let program = expand(program).map_err(unknown)?;
+            let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
+            let program = expand(program)?;
             secrets.add_command(&program, &arguments);
             let launch = Launch {
                 program: program.into(),
                 arguments: arguments.into_iter().map(Into::into).collect(),
                 env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-                cwd: folder(document, server)?,
+                cwd: folder(file, document, server)?,
                 watchdog: Some(start_watchdog),
             };
             Ok(ask_command(&launch, limit).await)
