@@ -75,6 +75,9 @@ fn once(limit: Option<Duration>) -> Calls {
 pub(crate) async fn ask_command(launch: &Launch, limit: Duration) -> anyhow::Result<Listed> {
     let calls = once(Some(limit));
     let ask = async |opening| {
+        // Before the server is there: a signal that comes while it starts waits until the runtime looks for signals, and
+        // those who ask it are told then.
+        let _signals = Signals::register(true)?;
         let (child, _watchdog) = launch.clone().start_quietly()?;
         anyhow::Ok(live::stdio_tools(child, opening, calls.clone()).await)
     };

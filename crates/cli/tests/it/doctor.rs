@@ -51,7 +51,7 @@ fn a_server_does_not_survive_a_doctor_that_is_killed() {
 #[test]
 fn what_a_server_left_behind_ends_too() {
     let folder = Folder::new();
-    let script = "setsid sh -c 'echo $$ > new; mv new started; exec sleep 98762' & while [ ! -e started ]; do :; done";
+    let script = "setsid sh -c 'echo $$ > new; mv new started; exec sleep 98762' >/dev/null 2>&1 & while [ ! -e started ]; do :; done";
     let server = json!({ "command": "sh", "args": ["-c", script], "cwd": folder.path() });
     folder.write("mcp.json", json!({ "mcpServers": { "forks": server } }).to_string());
     let mut doctor = process::toolbond(&["doctor", "--yes", "--file", "mcp.json"]);
