@@ -175,7 +175,7 @@ impl Secrets {
     /// Adds a value that is a secret as a whole, and what it may look like elsewhere.
     pub(crate) fn add(&mut self, value: &str) {
         let value = value.trim();
-        if value.starts_with('$') {
+        if is_variable(value) {
             return;
         }
         // `Bearer TOKEN` is printed as `TOKEN` by some, and a key of several lines line by line.
@@ -214,6 +214,16 @@ impl Secrets {
             rest = &rest[length..];
         }
         shown
+    }
+}
+
+/// Whether `value` only names a variable.
+fn is_variable(value: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    match value.strip_prefix('$') {
+        Some(braced) if braced.starts_with('{') => braced.ends_with('}'),
+        Some(name) => name.chars().all(is_name),
+        None => false,
     }
 }
 
@@ -281,6 +291,7 @@ mod tests {
             ("LEVEL", "before"),
             ("NAME", "ada"),
             ("FROM_HERE_KEY", "${HERE}"),
+            ("DOLLAR_KEY", "$ecret"),
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut secrets = Secrets::default();
@@ -288,7 +299,7 @@ mod tests {
         for (text, expected) in [
             (r#"sk"12/345, sk\"12/345, sk%2212%2F345"#, "[secret], [secret], [secret]"),
             ("MIIabc", "[secret]"),
-            ("hunter, swordfish", "[secret], [secret]"),
+            ("hunter, swordfish, $ecret", "[secret], [secret], [secret]"),
             ("the server said before that ada ${HERE}", "the server said before that ada ${HERE}"),
             // Cut.
             ("the key is sk\"12", "the key is [secret]"),

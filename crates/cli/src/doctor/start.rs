@@ -89,7 +89,7 @@ fn unguarded(server: &Server) -> Option<Server> {
 }
 
 /// Says that the client may know the variable `it`.
-fn unknown(it: String) -> String {
+fn unknown(it: &str) -> String {
     format!("it needs {it}, which is not set here; if the client knows it, all may be well")
 }
 
@@ -104,7 +104,7 @@ fn folder(
     if cwd.starts_with('~') {
         return Err("its `cwd` starts with `~`, which only the client can replace".to_owned());
     }
-    let cwd = expand(&cwd, file.client.variables).map_err(unknown)?;
+    let cwd = expand(&cwd, file.client.variables).map_err(|it| unknown(&it))?;
     Ok(Some(project.unwrap_or_default().join(cwd)))
 }
 
@@ -150,7 +150,7 @@ async fn ask_as_is(
     limit: Duration,
     secrets: &mut Secrets,
 ) -> Result<anyhow::Result<Listed>, String> {
-    let expand = |text: &str| expand(text, file.client.variables).map_err(unknown);
+    let expand = |text: &str| expand(text, file.client.variables).map_err(|it| unknown(&it));
     let all = |texts: &BTreeMap<String, String>| {
         let texts = texts.iter().map(|(name, text)| Ok((name.clone(), expand(text)?)));
         texts.collect::<Result<BTreeMap<_, _>, String>>()

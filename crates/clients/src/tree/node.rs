@@ -75,7 +75,9 @@ impl Node {
             Kind::Text(text) => texts.push((name, text)),
             Kind::List(items) => items.iter().for_each(|item| item.add_texts(name, texts)),
             Kind::Table(members) => {
-                members.iter().for_each(|member| member.value.add_texts(&member.name, texts));
+                for member in members {
+                    member.value.add_texts(&member.name, texts);
+                }
             }
             Kind::Other(_) => {}
         }

@@ -62,9 +62,10 @@ pub(super) async fn list(
     let mut asked = 0;
     let Opened { meta, mut name, revision } = open(peer, &mut asked, opening).await?;
     let first = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await?;
-    let second = match calls.lists_once {
-        true => None,
-        false => list_pages(peer, &mut asked, meta.as_ref(), &mut name).await.ok(),
+    let second = if calls.lists_once {
+        None
+    } else {
+        list_pages(peer, &mut asked, meta.as_ref(), &mut name).await.ok()
     };
     let results = call(peer, &mut asked, meta.as_ref(), &first, calls).await?;
     Ok(Listed { first, second, name, revision, results, noise: None })
