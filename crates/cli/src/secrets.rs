@@ -118,6 +118,7 @@ impl Secrets {
 
     fn add_words(&mut self, words: &[&str]) {
         for (index, word) in words.iter().enumerate() {
+            self.add_url(word);
             let (name, value) = match word.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
                 None if word.starts_with('-') => (*word, words.get(index + 1).copied()),
@@ -264,6 +265,7 @@ mod tests {
             ("postgresql://u:hunter@h/db", "user u, hunter at h", "user u, [secret] at h"),
             ("postgresql://u:p%40ss@h/db", "p@ss p%40ss", "[secret] [secret]"),
             ("--url|https://h/?a=1&token=hunter#x", "a=1 hunter x", "a=1 [secret] x"),
+            ("https://h/?a=1&token=hunter", "token=hunter", "token=[secret]"),
             ("https://ghp-12@h/", "ghp-12", "[secret]"),
             (
                 "-p|hunter22|--pat|abcd|--pass|efgh|--pwd|ijkl",

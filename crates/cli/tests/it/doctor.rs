@@ -41,6 +41,7 @@ fn a_signal_ends_the_server_too() {
 fn a_server_does_not_survive_a_doctor_that_is_killed() {
     let folder = Folder::new();
     let (mut doctor, server) = waiting(&folder);
+    wait_until("the watchdog", || !doctor.children("--watch").is_empty());
     doctor.signal("-KILL");
     assert_eq!(doctor.wait().signal(), Some(9));
     wait_until("the end of the server", || !is_running(server));
