@@ -111,6 +111,7 @@ impl Choice {
     /// `error`, or what to write if its name is that of another client, of a file or of a server.
     fn with_client(&self, folders: &Folders, error: UnknownName) -> anyhow::Error {
         let found = &error.found;
+        let is_file = |it: &str| it.ends_with(".json") || it.ends_with(".toml");
         match found.to_lowercase().as_str() {
             "claude" => {
                 return anyhow!(
@@ -118,7 +119,7 @@ impl Choice {
                 );
             }
             "code" | "vs-code" => return anyhow!("no client `{found}`; did you mean `vscode`?"),
-            _ if OTHERS.contains(&found.to_lowercase().as_str()) || Path::new(found).is_file() => {
+            _ if OTHERS.contains(&found.to_lowercase().as_str()) || is_file(found) => {
                 return anyhow!("no client `{found}`; --file names the configuration of any other");
             }
             _ => {}
