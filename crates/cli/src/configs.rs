@@ -111,7 +111,8 @@ impl Choice {
     /// `error`, or what to write if its name is that of another client, of a file or of a server.
     fn with_client(&self, folders: &Folders, error: UnknownName) -> anyhow::Error {
         let found = &error.found;
-        let is_file = |it: &str| it.ends_with(".json") || it.ends_with(".toml");
+        let extension = Path::new(found).extension();
+        let is_file = extension.is_some_and(|it| it == "json" || it == "toml");
         match found.to_lowercase().as_str() {
             "claude" => {
                 return anyhow!(
@@ -119,7 +120,7 @@ impl Choice {
                 );
             }
             "code" | "vs-code" => return anyhow!("no client `{found}`; did you mean `vscode`?"),
-            _ if OTHERS.contains(&found.to_lowercase().as_str()) || is_file(found) => {
+            _ if OTHERS.contains(&found.to_lowercase().as_str()) || is_file => {
                 return anyhow!("no client `{found}`; --file names the configuration of any other");
             }
             _ => {}

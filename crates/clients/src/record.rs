@@ -196,5 +196,8 @@ fn write_private(path: &Path, text: &str) -> Result<(), RecordError> {
         file.sync_all()?;
         fs::rename(&beside, path)
     });
-    written.map_err(|source| RecordError::Io { path: path.to_owned(), source })
+    written.map_err(|source| {
+        let _ = fs::remove_file(&beside);
+        RecordError::Io { path: path.to_owned(), source }
+    })
 }
