@@ -9,7 +9,8 @@ use toolbond_clients::{
 };
 
 use crate::input::read_text;
-use crate::replace::replace;
+use crate::replace::replace_if;
+use crate::secrets::Secrets;
 
 /// Which servers are meant.
 #[derive(Debug, clap::Args)]
@@ -27,6 +28,9 @@ pub(crate) struct Choice {
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
+
+/// Clients whose files `--file` has to name.
+const OTHERS: [&str; 6] = ["windsurf", "zed", "cline", "roo", "goose", "lm-studio"];
 
 /// The configuration of a client.
 pub(crate) struct ConfigFile {
@@ -104,16 +108,38 @@ impl Choice {
         }
     }
 
-    /// `error`, or what to write if its name is that of a server.
+    /// `error`, or what to write if its name is that of another client, of a file or of a server.
     fn with_client(&self, folders: &Folders, error: UnknownName) -> anyhow::Error {
+        let found = &error.found;
+        let extension = Path::new(found).extension();
+        let is_file = extension.is_some_and(|it| it == "json" || it == "toml");
+        match found.to_lowercase().as_str() {
+            "claude" => {
+                return anyhow!(
+                    "no client `{found}`; did you mean `claude-desktop` or `claude-code`?"
+                );
+            }
+            "code" | "vs-code" => return anyhow!("no client `{found}`; did you mean `vscode`?"),
+            _ if OTHERS.contains(&found.to_lowercase().as_str()) || is_file => {
+                return anyhow!("no client `{found}`; --file names the configuration of any other");
+            }
+            _ => {}
+        }
         let any = Self { client: None, servers: Vec::new(), file: None };
         let files = any.files(folders).unwrap_or_default();
         let has_it = |file: &&ConfigFile| {
-            file.servers().is_ok_and(|servers| servers.iter().any(|it| it.name == error.found))
+            file.servers().is_ok_and(|servers| servers.iter().any(|it| it.name == *found))
         };
-        match files.iter().flatten().find(has_it) {
-            Some(ConfigFile { client, .. }) if self.servers.is_empty() => {
-                anyhow!("no client `{0}`; did you mean `{1} {0}`?", error.found, client.name)
+        let near = |file: &ConfigFile| {
+            let servers = file.servers().ok()?;
+            let names = servers.iter().map(|server| server.name.as_str());
+            Some((file.client, UnknownName::new("server", found, names).similar?))
+        };
+        let exact = files.iter().flatten().find(has_it).map(|file| (file.client, found.clone()));
+        let similar = || error.similar.is_none().then(|| files.iter().flatten().find_map(near));
+        match exact.or_else(|| similar().flatten()) {
+            Some((client, server)) if self.servers.is_empty() => {
+                anyhow!("no client `{found}`; did you mean `{} {server}`?", client.name)
             }
             _ => error.into(),
         }
@@ -146,7 +172,7 @@ impl ConfigFile {
         name: String,
         is_project: bool,
     ) -> anyhow::Result<Self> {
-        let text = read_text(path)?;
+        let text = read(path)?;
         let real = fs::canonicalize(path).with_context(|| name.clone())?;
         let file = Self { client, path: path.to_owned(), name, real, text, is_project };
         file.document()?;
@@ -164,13 +190,19 @@ impl ConfigFile {
         Ok(self.document()?.servers(self.client))
     }
 
+    /// What in it is not to be printed.
+    pub(crate) fn secrets(&self) -> anyhow::Result<Secrets> {
+        let document = self.document()?;
+        Ok(Secrets::of_document(&document, &document.servers(self.client)))
+    }
+
     /// Fails if the file cannot be replaced by another one: it is read-only, or it was changed since it was read.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let name = &self.name;
         if fs::metadata(&self.real).is_ok_and(|data| data.permissions().readonly()) {
             bail!("{name}: the file is read-only; nothing was written");
         }
-        if read_text(&self.path)? != self.text {
+        if read(&self.path)? != self.text {
             bail!("{name}: the file was changed meanwhile; nothing was written");
         }
         Ok(())
@@ -178,9 +210,16 @@ impl ConfigFile {
 
     /// Replaces the file, unless it was changed since it was read.
     pub(crate) fn write(&self, text: &str) -> anyhow::Result<()> {
-        self.check()?;
-        replace(&self.real, text.as_bytes())
+        replace_if(&self.real, text.as_bytes(), || self.check())
     }
+}
+
+/// The text of the file at `path`. A pipe or a device might never end.
+fn read(path: &Path) -> anyhow::Result<String> {
+    if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+        bail!("{}: expected a regular file", path.display());
+    }
+    read_text(path)
 }
 
 /// The name of `server`, with the project where it has one.

@@ -8,7 +8,7 @@ use crate::terminal::printable;
 
 /// Writes `lines` and asks `question`. Fails with `otherwise` where there is nobody to ask.
 pub(crate) fn confirm(
-    lines: impl Iterator<Item = String>,
+    lines: impl IntoIterator<Item = String>,
     question: &str,
     otherwise: &'static str,
 ) -> anyhow::Result<bool> {
@@ -23,5 +23,5 @@ pub(crate) fn confirm(
     err.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes)))
 }

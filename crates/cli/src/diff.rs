@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use crate::secrets::Secrets;
 use crate::terminal;
 
 /// The lines around a change.
@@ -19,9 +20,15 @@ enum Step {
     Added,
 }
 
-/// Writes the difference of two texts to standard output: as it is to a file, without what controls a terminal to one.
-pub(crate) fn write_diff(name: &str, before: &str, after: &str) -> io::Result<()> {
-    let diff = unified(name, before, after);
+/// Writes the difference of two texts to standard output, without `secrets`: as it is to a file, without what controls a
+/// terminal to one.
+pub(crate) fn write_diff(
+    name: &str,
+    before: &str,
+    after: &str,
+    secrets: &Secrets,
+) -> io::Result<()> {
+    let diff = secrets.hide(&unified(name, before, after));
     let mut out = io::stdout().lock();
     if !out.is_terminal() {
         return out.write_all(diff.as_bytes());

@@ -1,8 +1,9 @@
 //! The guards in a configuration, as far as they can be told from its commands and from what was kept of it.
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use toolbond_clients::{Document, EditError, Record, Server, Start, unwrap};
+use toolbond_clients::{Document, EditError, Record, Server, Start, can_unwrap, unwrap};
 
 use crate::configs::{ConfigFile, full_name};
 
@@ -10,8 +11,8 @@ use crate::configs::{ConfigFile, full_name};
 pub(crate) struct Guards {
     /// What was kept of it.
     pub(crate) record: Option<Record>,
-    /// The servers that it had before.
-    before: Vec<Server>,
+    /// The servers that it had before, by their full names.
+    before: HashMap<String, Server>,
     /// Whether it is as it was written then.
     pub(crate) is_unchanged: bool,
 }
@@ -26,11 +27,12 @@ impl Guards {
             }
             None => Vec::new(),
         };
+        let before = before.into_iter().map(|server| (full_name(&server), server)).collect();
         Ok(Self { record, before, is_unchanged })
     }
 
     fn before(&self, server: &Server) -> Option<&Server> {
-        self.before.iter().find(|it| full_name(it) == full_name(server))
+        self.before.get(&full_name(server))
     }
 
     /// Whether a guard stands before `server`.
@@ -44,12 +46,17 @@ impl Guards {
         before.is_some_and(|before| !before.is_guarded() && before.start != server.start)
     }
 
-    /// Whether `toolbond wrap` wrote the guard of `server`: it had none before, or its guard is as `wrap` writes one.
+    /// Whether the guard of `server` is as `toolbond wrap` wrote it, without options.
     pub(crate) fn is_ours(&self, server: &Server) -> bool {
-        match self.before(server) {
-            Some(before) => self.is_guarded(server) && !before.is_guarded(),
-            None => server.is_wrapped(),
-        }
+        let had_one = self.before(server).is_some_and(Server::is_guarded);
+        let is_as_written =
+            server.is_wrapped() || (!server.is_guarded() && self.was_written(server));
+        is_as_written && !had_one
+    }
+
+    /// Whether it is known what `server` was before its guard came, whatever options the guard has now.
+    pub(crate) fn is_known(&self, server: &Server) -> bool {
+        self.is_guarded(server) && self.before(server).is_some_and(|before| !before.is_guarded())
     }
 
     /// What the file was before any of its servers was wrapped.
@@ -59,7 +66,8 @@ impl Guards {
         }
         let document = file.document()?;
         let servers = document.servers(file.client).into_iter();
-        let ours: Vec<_> = servers.filter(|server| self.is_ours(server)).collect();
+        let is_new = |server: &Server| self.is_ours(server) || self.is_known(server);
+        let ours: Vec<_> = servers.filter(is_new).collect();
         Ok(self.unwrap(file, &ours)?.text)
     }
 
@@ -72,21 +80,21 @@ impl Guards {
         let document = file.document()?;
         let known = self.record.as_ref().map(|it| Document::parse(&it.before, file.client.syntax));
         let known = known.transpose()?;
-        let without = |servers: &[Server]| unwrap(&document, servers, known.as_ref());
         let (mut going, mut staying) = (Vec::new(), Vec::new());
         for server in servers {
-            match without(std::slice::from_ref(server)) {
+            match can_unwrap(&document, server, known.as_ref()) {
                 _ if !server.is_guarded() => {
                     staying.push((server.clone(), "its command is not recognised as a guard"));
                 }
-                Ok(_) => going.push(server.clone()),
+                Ok(()) => going.push(server.clone()),
                 Err(EditError::Unsupported { reason, .. }) => {
                     staying.push((server.clone(), reason));
                 }
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(Unwrapped { text: without(&going)?, going, staying })
+        let text = unwrap(&document, &going, known.as_ref())?;
+        Ok(Unwrapped { text, going, staying })
     }
 }
 
@@ -102,5 +110,7 @@ pub(crate) struct Unwrapped {
 /// The program of the guard before `server`, if it is at a path where there is none any more.
 pub(crate) fn missing_program(server: &Server) -> Option<&Path> {
     let Start::Command { program, guard: Some(_), .. } = &server.start else { return None };
+    // Of a guard behind another program, it is not known what to write.
+    server.verb()?;
     Some(Path::new(program)).filter(|path| path.is_absolute() && !path.exists())
 }

@@ -24,11 +24,13 @@ mod progress;
 mod replace;
 mod report;
 mod reshape;
+mod secrets;
 mod server_name;
 mod shape;
 mod terminal;
 mod verbs;
 mod watchdog;
+mod words;
 
 use std::process::ExitCode;
 

@@ -49,7 +49,7 @@ pub(crate) async fn ask_url(
         value.set_sensitive(true);
         map.insert(HeaderName::try_from(name).map_err(|_| wrong())?, value);
     }
-    let tools = live::http_tools(Client::new(None)?, url, map, Calls::default())?;
+    let tools = live::http_tools(Client::new(None)?, url, map, once(None))?;
     let mut signals = Signals::register(true)?;
     let answer = tokio::select! {
         answer = timeout(limit, tools) => answer,
@@ -64,11 +64,20 @@ pub(crate) async fn ask_url(
     }
 }
 
-/// Starts a server, fetches its tools, and ends it. Each answer may take as long as `limit`.
-pub(crate) async fn ask_command(launch: &Launch, limit: Duration) -> anyhow::Result<Listed> {
+/// No call, and one list.
+fn once(limit: Option<Duration>) -> Calls {
     let mut calls = Calls::default();
-    calls.answer_within = Some(limit);
+    (calls.lists_once, calls.answer_within) = (true, limit);
+    calls
+}
+
+/// Starts a server, fetches its tools, and ends it. Each answer may take as long as `limit`, and all twice as long.
+pub(crate) async fn ask_command(launch: &Launch, limit: Duration) -> anyhow::Result<Listed> {
+    let calls = once(Some(limit));
     let ask = async |opening| {
+        // Before the server is there: a signal that comes while it starts waits until the runtime looks for signals, and
+        // those who ask it are told then.
+        let _signals = Signals::register(true)?;
         let (child, _watchdog) = launch.clone().start_quietly()?;
         anyhow::Ok(live::stdio_tools(child, opening, calls.clone()).await)
     };

@@ -57,7 +57,11 @@ pub enum Behind {
 
 /// What the guard stands before, if this command is one.
 pub(crate) fn behind(program: &str, arguments: &[String]) -> Option<Behind> {
-    let mut at = verb(program, arguments)? + 1;
+    let Some(verb) = verb(program, arguments) else {
+        let reason = "its guard is started in a way that cannot be taken apart";
+        return mentions_guard(program, arguments).then_some(Behind::Other(reason));
+    };
+    let mut at = verb + 1;
     let mut url = None;
     let value_at = |at: usize| {
         let is_value = |word: &String| !word.starts_with('-') || word == "-";
@@ -116,6 +120,22 @@ pub(crate) fn verb(program: &str, arguments: &[String]) -> Option<usize> {
         return Some(package + 1).filter(|at| is_ours && is_guard(*at));
     }
     (is_guard(0) && (is_our_name(name) || is_this_program(program))).then_some(0)
+}
+
+/// Whether `toolbond guard` stands somewhere in a command, before or right after the first `--`: behind a package runner
+/// with options, `env`, or in a line for a shell.
+fn mentions_guard(program: &str, arguments: &[String]) -> bool {
+    let end = arguments.iter().position(|word| word == "--");
+    let end = end.map_or(arguments.len(), |end| (end + 3).min(arguments.len()));
+    let words = [program].into_iter().chain(arguments[..end].iter().map(String::as_str));
+    let words: Vec<_> = words.flat_map(str::split_whitespace).filter(|it| *it != "--").collect();
+    let is_ours = |word: &str| {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
+        let name = name.trim_start_matches(['"', '\'']).trim_end_matches(['"', '\'']);
+        let rest = name.strip_prefix("toolbond");
+        rest.is_some_and(|it| matches!(it, "" | ".exe" | ".cmd") || it.starts_with(['@', '=', ':']))
+    };
+    words.windows(2).any(|pair| is_ours(pair[0]) && pair[1] == "guard")
 }
 
 /// Whether `name` is `toolbond`, also with a version behind it.
@@ -187,12 +207,44 @@ mod tests {
             ("toolbond demo --serve", None),
             ("toolbond-tools guard -- x", None),
             ("npx -y toolbond-tools guard -- x", None),
-            ("npx -y x toolbond guard -- x", None),
+            ("npx -y x -- y toolbond guard", None),
+            ("x toolbond --help guard", None),
             ("guard -- x", None),
         ] {
             let mut split = words.split(' ').map(str::to_owned);
             let program = split.next().unwrap();
             assert_eq!(behind(&program, &split.collect::<Vec<_>>()), expected, "{words}");
         }
+    }
+
+    #[test]
+    fn a_guard_behind_another_program_is_not_wrapped_again() {
+        let reason = "its guard is started in a way that cannot be taken apart";
+        for words in [
+            "cmd /c toolbond guard -- x",
+            "npx -y -p toolbond toolbond guard -- x",
+            "npm exec -- toolbond guard -- x",
+            "npm exec toolbond@0.1.0 guard x",
+            "pnpm dlx toolbond guard -- x",
+            "yarn dlx toolbond guard -- x",
+            "bun x toolbond guard -- x",
+            "bunx --bun -p toolbond toolbond guard -- x",
+            "uvx --from toolbond toolbond guard -- x",
+            "uvx --python 3.12 toolbond==0.1.0 guard -- x",
+            "uv tool run toolbond guard -- x",
+            "python3 -m toolbond guard -- x",
+            "env A=b toolbond guard -- x",
+            "sudo /opt/toolbond guard -- x",
+            r"cmd.exe /c C:\bin\Toolbond.exe guard -- x",
+            "docker run -i --rm ghcr.io/ada/toolbond:0.1.0 guard -- x",
+        ] {
+            let mut split = words.split(' ').map(str::to_owned);
+            let program = split.next().unwrap();
+            let found = behind(&program, &split.collect::<Vec<_>>());
+            assert_eq!(found, Some(Behind::Other(reason)), "{words}");
+        }
+        let line = ["-c", "exec 'toolbond' guard -- x"].map(str::to_owned);
+        assert_eq!(behind("sh", &line), Some(Behind::Other(reason)));
+        assert_eq!(behind("toolbond guard -- x", &[]), Some(Behind::Other(reason)));
     }
 }

@@ -22,8 +22,25 @@ pub struct Client {
     pub url: &'static [&'static str],
     /// The key of the headers for it.
     pub headers: &'static str,
+    /// Which variables it replaces.
+    pub variables: Variables,
     /// Whether it was seen to offer no tool of a server that speaks only 2026-07-28 (`docs/hosts.md`).
     pub is_legacy: bool,
+}
+
+/// The variables that a client replaces in the configuration of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variables {
+    /// None.
+    Nothing,
+    /// `${NAME}`, and `${NAME:-default}`.
+    Braced,
+    /// `${env:NAME}`, and others that the editor knows.
+    Editor,
+    /// `$NAME` and `${NAME}`, if it is set.
+    Shell,
+    /// It is not known.
+    Unknown,
 }
 
 /// The files of a client. `{home}` and other words in braces are folders that [`Folders`](crate::Folders) knows.
@@ -68,6 +85,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS],
         url: &["url"],
         headers: "headers",
+        variables: Variables::Nothing,
         is_legacy: false,
     },
     Client {
@@ -78,6 +96,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS, &["projects", "*", "mcpServers"]],
         url: &["url"],
         headers: "headers",
+        variables: Variables::Braced,
         is_legacy: true,
     },
     Client {
@@ -88,6 +107,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS],
         url: &["url"],
         headers: "headers",
+        variables: Variables::Editor,
         is_legacy: false,
     },
     Client {
@@ -103,6 +123,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[&["servers"]],
         url: &["url"],
         headers: "headers",
+        variables: Variables::Editor,
         is_legacy: false,
     },
     Client {
@@ -113,6 +134,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[&["mcp_servers"]],
         url: &["url"],
         headers: "http_headers",
+        variables: Variables::Nothing,
         is_legacy: true,
     },
     Client {
@@ -123,6 +145,7 @@ pub static CLIENTS: [Client; 6] = [
         servers: &[MCP_SERVERS],
         url: &["httpUrl", "url"],
         headers: "headers",
+        variables: Variables::Shell,
         is_legacy: true,
     },
 ];
@@ -136,6 +159,7 @@ static OTHER: Client = Client {
     servers: &[MCP_SERVERS, &["servers"], &["projects", "*", "mcpServers"]],
     url: &["url", "httpUrl"],
     headers: "headers",
+    variables: Variables::Unknown,
     is_legacy: false,
 };
 
@@ -169,10 +193,11 @@ impl UnknownName {
         known: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        let near = known.iter().filter(|name| {
-            strsim::damerau_levenshtein(found, name) <= 1 + name.chars().count() / 4
-        });
-        let near = near.min_by_key(|name| strsim::damerau_levenshtein(found, name));
+        // Case is no difference.
+        let lower = found.to_lowercase();
+        let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
+        let near = known.iter().filter(|name| distance(name) <= 1 + name.chars().count() / 4);
+        let near = near.min_by_key(|name| distance(name));
         // `claude` may be several.
         let longer = || known.iter().find(|name| !found.is_empty() && name.starts_with(found));
         let near = near.or_else(longer);

@@ -35,12 +35,12 @@ mod wrap;
 mod wrapper;
 
 pub use behind::{Behind, GUARD_FLAGS, GUARD_OPTIONS};
-pub use client::{CLIENTS, Client, ConfigPaths, UnknownName, client, client_of_file};
+pub use client::{CLIENTS, Client, ConfigPaths, UnknownName, Variables, client, client_of_file};
 pub use edit::EditError;
 pub use paths::{Folders, Os};
 pub use record::{Lock, Record, RecordError, keep_copy};
 pub use server::{Server, Start};
 pub use tree::{Document, ParseError, Syntax};
-pub use unwrap::unwrap;
+pub use unwrap::{can_unwrap, unwrap};
 pub use wrap::{repoint, wrap};
 pub use wrapper::{Via, Wrapper};

@@ -38,9 +38,14 @@ pub struct Folders {
     variable: fn(&str) -> Option<PathBuf>,
 }
 
-/// A path in an environment variable. A relative one means nothing.
+/// A path in an environment variable. A relative one means nothing. Without one for the home folder, it is the one that
+/// the system knows, as for most programs.
 fn variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    let path = match env::var_os(name) {
+        None if name == Folders::home_variable(Os::this()) => env::home_dir(),
+        value => value.map(PathBuf::from),
+    };
+    path.filter(|path| path.is_absolute())
 }
 
 impl Folders {

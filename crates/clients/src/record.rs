@@ -82,7 +82,7 @@ impl Record {
         let folder = folder(data, path);
         let digests = fs::read(folder.join(DIGESTS)).ok()?;
         let digests: Digests = serde_json::from_slice(&digests).ok()?;
-        let copy = copy(&folder, path);
+        let copy = copy_of(&folder, path, &digests.before);
         let before = fs::read_to_string(&copy).ok()?;
         let is_this = digests.path == path && digest(&before) == digests.before;
         is_this.then_some(Self { folder, copy, before, written: digests.written })
@@ -97,16 +97,21 @@ impl Record {
     ) -> Result<Self, RecordError> {
         let folder = folder(data, path);
         create_folder(&folder)?;
-        let copy = copy(&folder, path);
-        // Without digests, there is no record: a copy that is half written does no harm.
-        let digests_file = folder.join(DIGESTS);
-        let _ = fs::remove_file(&digests_file);
-        write_private(&copy, before)?;
         let (before_digest, written) = (digest(before), digest(written));
+        let copy = copy_of(&folder, path, &before_digest);
+        if fs::read_to_string(&copy).ok().as_deref() != Some(before) {
+            write_private(&copy, before)?;
+        }
         let digests =
             Digests { path: path.to_owned(), before: before_digest, written: written.clone() };
         let text = serde_json::to_string_pretty(&digests).unwrap_or_default();
-        write_private(&digests_file, &text)?;
+        // Until now, the record is the earlier one, whose copy has another name.
+        write_private(&folder.join(DIGESTS), &text)?;
+        for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if file.path() != copy && file.file_name() != DIGESTS {
+                let _ = fs::remove_file(file.path());
+            }
+        }
         Ok(Self { folder, copy, before: before.to_owned(), written })
     }
 
@@ -136,7 +141,7 @@ impl Record {
 pub fn keep_copy(data: &Path, path: &Path, text: &str) -> Result<PathBuf, RecordError> {
     let folder = data.join("unwrapped").join(name(path));
     create_folder(&folder)?;
-    let copy = copy(&folder, path);
+    let copy = folder.join(format!("{}.before", file_name(path)));
     write_private(&copy, text)?;
     Ok(copy)
 }
@@ -154,10 +159,13 @@ fn name(path: &Path) -> String {
     digest(&path.to_string_lossy())[..16].to_owned()
 }
 
-/// The copy, under the name of the file and another extension, so that no client reads it.
-fn copy(folder: &Path, path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    folder.join(format!("{name}.before"))
+/// The copy whose digest is `digest`, under the name of the file and another extension, so that no client reads it.
+fn copy_of(folder: &Path, path: &Path, digest: &str) -> PathBuf {
+    folder.join(format!("{}.{}.before", file_name(path), digest.get(..8).unwrap_or_default()))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn digest(text: &str) -> String {
@@ -175,15 +183,21 @@ fn create_folder(path: &Path) -> Result<(), RecordError> {
     builder.create(path).map_err(|source| RecordError::Io { path: path.to_owned(), source })
 }
 
-/// Writes a file that only this user can read: configurations have secrets.
+/// Writes a file that only this user can read: configurations have secrets. It is the old one or the new one, whatever
+/// happens meanwhile.
 fn write_private(path: &Path, text: &str) -> Result<(), RecordError> {
+    let beside = path.with_extension("new");
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut file| {
+    let written = options.open(&beside).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
-        file.sync_all()
+        file.sync_all()?;
+        fs::rename(&beside, path)
     });
-    written.map_err(|source| RecordError::Io { path: path.to_owned(), source })
+    written.map_err(|source| {
+        let _ = fs::remove_file(&beside);
+        RecordError::Io { path: path.to_owned(), source }
+    })
 }

@@ -38,7 +38,8 @@ pub(crate) fn wrap(
     let url = client.url.iter().find_map(|name| node.member(name)).ok_or("it has no URL")?;
     let address = url.value.as_text().ok_or("its URL is no string")?;
     let host = address.split_once("://").map_or(address, |(_, rest)| rest);
-    if address.contains('?') || host.split('/').next().is_some_and(|host| host.contains('@')) {
+    if address.contains(['?', '#']) || host.split('/').next().is_some_and(|host| host.contains('@'))
+    {
         return Err("its URL may hold a secret, which would stand in a command line");
     }
     if SIGN_IN.iter().any(|name| node.get(name).is_some()) {

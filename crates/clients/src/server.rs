@@ -1,6 +1,6 @@
 //! The servers in a configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::behind::{Behind, behind, verb};
 use crate::client::Client;
@@ -73,8 +73,9 @@ impl Server {
         }
     }
 
-    /// The argument `guard` of its guard.
-    pub(crate) fn verb(&self) -> Option<usize> {
+    /// The argument `guard` of its guard, if it is known how that is started.
+    #[must_use]
+    pub fn verb(&self) -> Option<usize> {
         let Start::Command { program, arguments, .. } = &self.start else { return None };
         verb(program, arguments)
     }
@@ -89,6 +90,12 @@ impl Server {
     #[must_use]
     pub fn cwd(&self, document: &Document<'_>) -> Option<String> {
         document.root.at(&self.path)?.get("cwd")?.as_text().map(str::to_owned)
+    }
+
+    /// Whether the client reads environment variables for it from a file.
+    #[must_use]
+    pub fn has_env_file(&self, document: &Document<'_>) -> bool {
+        document.root.at(&self.path).is_some_and(|node| node.get("envFile").is_some())
     }
 
     /// Whether the client does not use it.
@@ -122,13 +129,13 @@ impl Document<'_> {
 }
 
 fn servers(document: &Document<'_>, client: &'static Client) -> Vec<Server> {
-    let mut found: Vec<Server> = Vec::new();
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
     for pattern in client.servers {
         for path in tables(&document.root, pattern) {
             let Some(table) = document.root.at(&path) else { continue };
             for member in table.members() {
                 let at = [&path[..], std::slice::from_ref(&member.name)].concat();
-                if found.iter().any(|known| known.path == at) {
+                if !known.insert(at.clone()) {
                     continue;
                 }
                 // Of duplicate keys the last one counts.
@@ -151,12 +158,12 @@ fn servers(document: &Document<'_>, client: &'static Client) -> Vec<Server> {
 fn tables(root: &Node, pattern: &[&str]) -> Vec<Vec<String>> {
     let mut paths = vec![Vec::new()];
     for key in pattern {
-        let mut next: Vec<Vec<String>> = Vec::new();
+        let (mut next, mut known) = (Vec::new(), HashSet::new());
         for path in paths {
             let Some(node) = root.at(&path) else { continue };
             for member in node.members() {
                 let path = [&path[..], std::slice::from_ref(&member.name)].concat();
-                if (*key == "*" || member.name == *key) && !next.contains(&path) {
+                if (*key == "*" || member.name == *key) && known.insert(path.clone()) {
                     next.push(path);
                 }
             }
@@ -168,7 +175,9 @@ fn tables(root: &Node, pattern: &[&str]) -> Vec<Vec<String>> {
 
 /// What `node` says of a server.
 fn start(node: &Node, client: &Client) -> Start {
-    match (node.get("command"), client.url.iter().find_map(|key| node.get(key))) {
+    let mut urls = client.url.iter().filter_map(|key| node.get(key));
+    match (node.get("command"), urls.next()) {
+        (None, Some(_)) if urls.next().is_some() => Start::Unknown("it has two URLs"),
         (Some(command), None) => {
             let Some(program) = command.as_text() else {
                 return Start::Unknown("its `command` is no string");

@@ -21,25 +21,47 @@ pub fn unwrap(
 ) -> Result<String, EditError> {
     let mut edits = Edits::default();
     let mut expected = document.root.to_value();
-    for server in servers {
-        let Start::Command { guard: Some(guard), .. } = &server.start else { continue };
-        let node = document.root.at(&server.path).ok_or(EditError::Unsafe)?;
+    for server in servers.iter().filter(|server| server.is_guarded()) {
         let value = at_mut(&mut expected, &server.path).ok_or(EditError::Unsafe)?;
-        let unsupported = |reason| EditError::Unsupported { server: server.name.clone(), reason };
-        let before = before.and_then(|before| Some((before, before.root.at(&server.path)?)));
-        match guard {
-            Behind::Command(at) => {
-                let had_arguments = before.is_none_or(|(_, node)| node.get("args").is_some());
-                unwrap_command(&mut edits, document, node, *at, had_arguments, value);
-            }
-            Behind::Upstream(at) => {
-                remote::unwrap(&mut edits, document, node, server.client, *at, before, value)
-                    .map_err(unsupported)?;
-            }
-            Behind::Other(reason) => return Err(unsupported(reason)),
-        }
+        unwrap_one(&mut edits, document, server, before, value)?;
     }
     edits.apply(document, &expected)
+}
+
+/// Fails if the guard of `server` cannot be taken apart.
+pub fn can_unwrap(
+    document: &Document<'_>,
+    server: &Server,
+    before: Option<&Document<'_>>,
+) -> Result<(), EditError> {
+    let node = document.root.at(&server.path).ok_or(EditError::Unsafe)?;
+    unwrap_one(&mut Edits::default(), document, server, before, &mut node.to_value())
+}
+
+/// Takes the guard away from `server`, which is `value`.
+fn unwrap_one(
+    edits: &mut Edits,
+    document: &Document<'_>,
+    server: &Server,
+    before: Option<&Document<'_>>,
+    value: &mut Value,
+) -> Result<(), EditError> {
+    let Start::Command { guard: Some(guard), .. } = &server.start else { return Ok(()) };
+    let node = document.root.at(&server.path).ok_or(EditError::Unsafe)?;
+    let unsupported = |reason| EditError::Unsupported { server: server.name.clone(), reason };
+    let before = before.and_then(|before| Some((before, before.root.at(&server.path)?)));
+    match guard {
+        Behind::Command(at) => {
+            let had_arguments = before.is_none_or(|(_, node)| node.get("args").is_some());
+            unwrap_command(edits, document, node, *at, had_arguments, value);
+            Ok(())
+        }
+        Behind::Upstream(at) => {
+            remote::unwrap(edits, document, node, server.client, *at, before, value)
+                .map_err(unsupported)
+        }
+        Behind::Other(reason) => Err(unsupported(reason)),
+    }
 }
 
 /// Makes the argument at `at` the command again.

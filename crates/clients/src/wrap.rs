@@ -1,5 +1,7 @@
 //! Putting a guard in front of servers.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::edit::{EditError, Edits, at_mut, quote, quoted};
@@ -70,7 +72,7 @@ pub fn repoint(
     recognised(edits.apply(document, &expected)?, document.syntax, &guarded, wrapper)
 }
 
-/// `text`, if the guards of `servers` are recognised in it.
+/// `text`, if the guards of `servers`, which are of one client, are recognised in it.
 fn recognised(
     text: String,
     syntax: Syntax,
@@ -78,11 +80,11 @@ fn recognised(
     wrapper: &Wrapper,
 ) -> Result<String, EditError> {
     let document = Document::parse(&text, syntax).map_err(|_| EditError::Unsafe)?;
-    for server in servers {
-        let is_guarded = |it: &Server| it.path == server.path && it.is_guarded();
-        if !document.servers(server.client).iter().any(is_guarded) {
-            return Err(EditError::Unrecognised { program: wrapper.program.clone() });
-        }
+    let all = servers.first().map_or_else(Vec::new, |server| document.servers(server.client));
+    let guarded = all.iter().filter(|it| it.is_guarded()).map(|it| &it.path);
+    let guarded: HashSet<_> = guarded.collect();
+    if servers.iter().any(|server| !guarded.contains(&server.path)) {
+        return Err(EditError::Unrecognised { program: wrapper.program.clone() });
     }
     Ok(text)
 }

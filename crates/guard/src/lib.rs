@@ -40,7 +40,7 @@ mod url;
 
 #[cfg(unix)]
 pub use back::child::watch;
-pub use back::child::{Child, Launch, StartError, Watchdog};
+pub use back::child::{Child, Launch, Orphans, StartError, Watchdog};
 pub use back::http::{Client, TrustError, UpstreamError};
 pub use clock::utc;
 pub use fleet::{Fleet, FleetError};

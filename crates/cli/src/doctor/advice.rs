@@ -8,9 +8,15 @@ use toolbond_clients::{Behind, Server, Start};
 use toolbond_guard::live::ToolsError;
 
 use crate::configs::ConfigFile;
+use crate::words::quoted;
 
 /// What to do about `error` of `server`.
-pub(super) fn advice(file: &ConfigFile, server: &Server, error: &anyhow::Error) -> Option<String> {
+pub(super) fn advice(
+    file: &ConfigFile,
+    server: &Server,
+    folder: Option<&Path>,
+    error: &anyhow::Error,
+) -> Option<String> {
     let (program, arguments, guard) = match &server.start {
         Start::Command { program, arguments, guard } => (program, arguments, guard),
         Start::Remote { .. } => {
@@ -23,9 +29,11 @@ pub(super) fn advice(file: &ConfigFile, server: &Server, error: &anyhow::Error) 
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|cause| cause.kind() == io::ErrorKind::NotFound);
+    if is_missing && folder.is_some_and(|folder| !folder.is_dir()) {
+        return Some("the folder that it is started in does not exist".to_owned());
+    }
     if is_missing && Path::new(program).is_absolute() && Path::new(program).exists() {
-        let text =
-            "its `cwd`, or the program that the first line of its command names, does not exist";
+        let text = "the program that the first line of its command names does not exist";
         return Some(text.to_owned());
     }
     if is_missing && guard.is_some() && Path::new(program).is_absolute() {
@@ -81,8 +89,8 @@ fn is_found(program: &str) -> bool {
 pub(super) fn wrap_command(file: &ConfigFile, server: &Server) -> String {
     // `other` is the name of no client.
     if file.client.name == "other" {
-        format!("toolbond wrap --file {} {}", file.name, server.name)
+        format!("toolbond wrap --file {} {}", quoted(&file.name), quoted(&server.name))
     } else {
-        format!("toolbond wrap {} {}", file.client.name, server.name)
+        format!("toolbond wrap {} {}", file.client.name, quoted(&server.name))
     }
 }

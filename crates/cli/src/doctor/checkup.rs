@@ -124,13 +124,24 @@ impl Checkup {
 
     /// Says what the client and a guard would make of `list`. Returns whether the guard would mend something.
     fn judge_tools(&mut self, client: &'static Client, list: Value, spoken: &Revision) -> bool {
-        let mut options = LintOptions::default().server(self.server.as_str());
+        let mut options = LintOptions::default();
         if let Ok(target) = target(client.name) {
             options = options.targets([target]);
         }
-        for found in &lint_tools(list.clone(), &options).findings {
-            if let Some(text) = problem(found) {
+        let unnamed = options.clone();
+        let options = options.server(self.server.as_str());
+        let found = lint_tools(list.clone(), &options).findings;
+        let found: Vec<_> = found.iter().filter_map(|it| Some((it, problem(it)?))).collect();
+        let of_tools = if found.is_empty() {
+            BTreeSet::new()
+        } else {
+            problems(&lint_tools(list.clone(), &unnamed).findings)
+        };
+        for (found, text) in found {
+            if of_tools.contains(&(found.finding.rule, found.finding.tool.clone())) {
                 self.add(found, text);
+            } else {
+                self.add_of_name(found.finding.rule, &text);
             }
         }
         if self.is_guarded {
@@ -139,24 +150,40 @@ impl Checkup {
         let effects = Effects::on(list, spoken);
         self.guard.extend(effects.does);
         let guarded = lint_tools(effects.list, &options);
-        let left = guarded.findings.iter().filter(|found| problem(found).is_some());
-        let left: BTreeSet<_> = left.map(|it| (it.finding.rule, it.finding.tool.clone())).collect();
+        let left = problems(&guarded.findings);
         self.problems.iter().any(|problem| {
             let rule = problem.rule.unwrap_or_default();
             problem.tools.iter().any(|tool| !left.contains(&(rule, Some(tool.clone()))))
         })
     }
 
+    /// Adds that the name of the server breaks `rule`, whatever its tools are.
+    fn add_of_name(&mut self, rule: &'static str, text: &str) {
+        let text = format!("because of the name of the server: {text}");
+        if !self.problems.iter().any(|known| known.text == text) {
+            self.problems.push(Problem { rule: Some(rule), tools: BTreeSet::new(), text });
+            self.advice.push("give the server another name in the configuration".to_owned());
+        }
+    }
+
     /// Adds a finding to those of its rule.
     fn add(&mut self, found: &LintFinding, text: String) {
         let rule = found.finding.rule;
         let tool = found.finding.tool.clone();
-        if let Some(known) = self.problems.iter_mut().find(|it| it.rule == Some(rule)) {
+        if let Some(known) =
+            self.problems.iter_mut().find(|it| it.rule == Some(rule) && !it.tools.is_empty())
+        {
             known.tools.extend(tool);
             return;
         }
         self.problems.push(Problem { rule: Some(rule), tools: tool.into_iter().collect(), text });
     }
+}
+
+/// The findings that keep the client from using a tool, by rule and tool.
+fn problems(findings: &[LintFinding]) -> BTreeSet<(&'static str, Option<String>)> {
+    let found = findings.iter().filter(|found| problem(found).is_some());
+    found.map(|it| (it.finding.rule, it.finding.tool.clone())).collect()
 }
 
 /// What `found` says, if it keeps the client from using a tool.

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::anyhow;
 use toolbond_clients::{Behind, Document, Server, Start};
-use toolbond_guard::Launch;
-use toolbond_guard::live::Listed;
+use toolbond_guard::live::{Listed, ToolsError};
+use toolbond_guard::{Launch, StartError};
 
 use super::advice::{advice, wrap_command};
 use super::checkup::{Checkup, State};
-use super::secrets::Secrets;
 use super::variables::expand;
 use crate::configs::ConfigFile;
 use crate::live::is_interrupted;
 use crate::probe::{SignIn, ask_command, ask_url};
+use crate::secrets::Secrets;
 use crate::watchdog::start_watchdog;
 
 /// Asks `server` for its tools and judges them. Fails only if a signal ends this.
@@ -45,10 +46,10 @@ pub(crate) async fn check(
         return Ok(checkup);
     }
     let mut secrets = Secrets::default();
-    match ask(document, server, limit, &mut secrets).await {
+    match ask(file, document, server, limit, &mut secrets).await {
         Ok(Ok(listed)) => {
             let unguarded = match unguarded(server) {
-                Some(unguarded) => ask(document, &unguarded, limit, &mut secrets).await,
+                Some(unguarded) => ask(file, document, &unguarded, limit, &mut secrets).await,
                 None => Err(String::new()),
             };
             match unguarded {
@@ -65,12 +66,13 @@ pub(crate) async fn check(
             } else {
                 checkup.state = State::Fails;
                 checkup.reason = Some(format!("{error:#}"));
-                checkup.advice.extend(advice(file, server, &error));
+                let folder = folder(file, document, server).ok().flatten();
+                checkup.advice.extend(advice(file, server, folder.as_deref(), &error));
             }
         }
         Err(reason) => checkup.reason = Some(reason),
     }
-    checkup.hide(&secrets);
+    checkup.hide_names(&secrets);
     Ok(checkup)
 }
 
@@ -86,43 +88,98 @@ fn unguarded(server: &Server) -> Option<Server> {
     Some(unguarded)
 }
 
-/// Asks `server` for its tools. The outer error says why it cannot be asked.
+/// Says that the client may know the variable `it`.
+fn unknown(it: &str) -> String {
+    format!("it needs {it}, which is not set here; if the client knows it, all may be well")
+}
+
+/// The folder that the client starts `server` in, if it is not its own: that of its project, if it does not say.
+fn folder(
+    file: &ConfigFile,
+    document: &Document<'_>,
+    server: &Server,
+) -> Result<Option<PathBuf>, String> {
+    let project = server.project.as_ref().map(PathBuf::from);
+    let Some(cwd) = server.cwd(document) else { return Ok(project) };
+    if cwd.starts_with('~') {
+        return Err("its `cwd` starts with `~`, which only the client can replace".to_owned());
+    }
+    let cwd = expand(&cwd, file.client.variables).map_err(|it| unknown(&it))?;
+    Ok(Some(project.unwrap_or_default().join(cwd)))
+}
+
+/// Asks `server` for its tools. What comes back is without secrets. The outer error says why it cannot be asked.
 async fn ask(
+    file: &ConfigFile,
     document: &Document<'_>,
     server: &Server,
     limit: Duration,
     secrets: &mut Secrets,
 ) -> Result<anyhow::Result<Listed>, String> {
-    let unknown = |it: String| {
-        format!("it needs {it}, which is not set here; if the client knows it, all may be well")
-    };
+    let asked = ask_as_is(file, document, server, limit, secrets).await?;
+    Ok(asked.map(|listed| without(listed, secrets)).map_err(|error| hidden(error, secrets)))
+}
+
+/// `listed` without the secrets in what is printed of it.
+fn without(mut listed: Listed, secrets: &Secrets) -> Listed {
+    for text in [&mut listed.name, &mut listed.noise].into_iter().flatten() {
+        *text = secrets.hide(text);
+    }
+    listed.revision = secrets.hide(&listed.revision);
+    listed
+}
+
+/// `error` without the secrets in what it quotes.
+fn hidden(mut error: anyhow::Error, secrets: &Secrets) -> anyhow::Error {
+    if let Some(StartError::Start { program, .. }) = error.downcast_mut() {
+        *program = secrets.hide(program);
+    } else if let Some(error) = error.downcast_mut::<ToolsError>() {
+        if let Some(quote) = error.quote_mut() {
+            *quote = secrets.hide(quote);
+        }
+    } else if !error.is::<SignIn>() {
+        return anyhow!(secrets.hide(&format!("{error:#}")));
+    }
+    error
+}
+
+async fn ask_as_is(
+    file: &ConfigFile,
+    document: &Document<'_>,
+    server: &Server,
+    limit: Duration,
+    secrets: &mut Secrets,
+) -> Result<anyhow::Result<Listed>, String> {
+    let expand = |text: &str| expand(text, file.client.variables).map_err(|it| unknown(&it));
     let all = |texts: &BTreeMap<String, String>| {
         let texts = texts.iter().map(|(name, text)| Ok((name.clone(), expand(text)?)));
-        texts.collect::<Result<BTreeMap<_, _>, _>>().map_err(unknown)
+        texts.collect::<Result<BTreeMap<_, _>, String>>()
     };
     secrets.add_inherited();
+    secrets.add_server(document, server);
     match &server.start {
         Start::Unknown(reason) => Err((*reason).to_owned()),
+        Start::Command { .. } if server.has_env_file(document) => {
+            Err("its variables are in a file (`envFile`), which only the client reads".to_owned())
+        }
         Start::Remote { url, headers } => {
-            let (url, headers) = (expand(url).map_err(unknown)?, all(headers)?);
-            secrets.add_all(&headers);
-            if let Some((_, query)) = url.split_once('?') {
-                secrets.add(query);
-            }
+            let (url, headers) = (expand(url)?, all(headers)?);
+            secrets.add_headers(&headers);
+            secrets.add_url(&url);
             Ok(ask_url(&url, &headers, limit).await)
         }
         Start::Command { program, arguments, .. } => {
             let env = all(&server.env(document))?;
-            secrets.add_all(&env);
+            secrets.add_variables(&env);
             let arguments = arguments.iter().map(|word| expand(word));
-            let arguments: Vec<_> = arguments.collect::<Result<_, _>>().map_err(unknown)?;
-            secrets.add_arguments(&arguments);
-            let cwd = server.cwd(document).map(|cwd| expand(&cwd)).transpose().map_err(unknown)?;
+            let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
+            let program = expand(program)?;
+            secrets.add_command(&program, &arguments);
             let launch = Launch {
-                program: expand(program).map_err(unknown)?.into(),
+                program: program.into(),
                 arguments: arguments.into_iter().map(Into::into).collect(),
                 env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-                cwd: cwd.map(PathBuf::from),
+                cwd: folder(file, document, server)?,
                 watchdog: Some(start_watchdog),
             };
             Ok(ask_command(&launch, limit).await)
@@ -131,11 +188,13 @@ async fn ask(
 }
 
 impl Checkup {
-    /// Takes the secrets out of all that a server may have said.
-    fn hide(&mut self, secrets: &Secrets) {
-        let problems = self.problems.iter_mut().map(|it| &mut it.text);
-        for text in problems.chain(&mut self.reason).chain(&mut self.name) {
-            *text = secrets.hide(text);
+    /// Takes the secrets out of the names of tools.
+    fn hide_names(&mut self, secrets: &Secrets) {
+        for problem in &mut self.problems {
+            problem.tools = problem.tools.iter().map(|name| secrets.hide(name)).collect();
+        }
+        for name in &mut self.left_out {
+            *name = secrets.hide(name);
         }
     }
 }

@@ -3,12 +3,14 @@
 use std::io::{self, Write as _};
 use std::time::Duration;
 
+use anyhow::bail;
 use clap::ValueEnum;
-use toolbond_clients::Start;
+use toolbond_clients::Server;
+use toolbond_guard::Orphans;
 
-use crate::configs::{Choice, ConfigFile, folders, full_name};
+use crate::configs::{Choice, ConfigFile, folders};
 use crate::confirm::confirm;
-use crate::doctor::{State, check, write_json, write_text};
+use crate::doctor::{State, check, lines, write_json, write_text};
 use crate::exit::Exit;
 use crate::progress::{self, with_progress};
 use crate::terminal::{self, printable};
@@ -54,10 +56,17 @@ pub(crate) struct Doctor {
     /// How the report is written
     #[arg(long, value_enum, default_value_t)]
     format: DoctorFormat,
+
+    /// What `--format json` does
+    #[arg(long, hide = true)]
+    json: bool,
 }
 
 impl Doctor {
     pub(crate) fn run(mut self) -> anyhow::Result<Exit> {
+        if self.json {
+            bail!("there is no --json: write --format json");
+        }
         self.choice = self.choice.settle();
         let folders = folders()?;
         let (mut files, mut exit) = (Vec::new(), Exit::Clean);
@@ -70,24 +79,28 @@ impl Doctor {
                 }
             }
         }
-        self.choice.check_names(files.iter().flat_map(|(servers, _)| servers))?;
+        if exit == Exit::Clean {
+            self.choice.check_names(files.iter().flat_map(|(servers, _)| servers))?;
+        }
         if self.choice.is_named() {
             for (servers, _) in &mut files {
                 servers.retain(|server| self.choice.names(server));
             }
         }
-        let is_command = |start: &Start| matches!(start, Start::Command { .. });
-        let lines = files.iter().filter_map(|(servers, file)| {
-            let started = servers.iter().filter(|server| is_command(&server.start));
-            let names: Vec<_> = started.map(full_name).collect();
-            (!names.is_empty()).then(|| format!("{}: {}", file.name, names.join(", ")))
-        });
-        let question = "Start these servers and ask for their tools?";
-        if !self.yes && !confirm(lines, question, "expected --yes: it starts servers")? {
-            return Ok(Exit::Clean);
+        let mut asked = Vec::new();
+        for (servers, file) in &files {
+            let lines = lines(&file.document()?, servers);
+            asked.extend((!lines.is_empty()).then(|| file.name.clone()));
+            asked.extend(lines);
         }
+        let question = "Start these servers and ask for their tools?";
+        let is_asked = !self.yes && !asked.is_empty();
+        if is_asked && !confirm(asked, question, "expected --yes: it starts servers")? {
+            return Ok(exit);
+        }
+        let orphans = Orphans::adopt();
         for (servers, file) in files {
-            exit = exit.max(self.check_file(&file, &servers)?);
+            exit = exit.max(self.check_file(&file, &servers, &orphans)?);
         }
         Ok(exit)
     }
@@ -96,7 +109,8 @@ impl Doctor {
     fn check_file(
         &self,
         file: &ConfigFile,
-        servers: &[toolbond_clients::Server],
+        servers: &[Server],
+        orphans: &Orphans,
     ) -> anyhow::Result<Exit> {
         let document = file.document()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -112,8 +126,10 @@ impl Doctor {
             let limit = Duration::from_secs(self.timeout);
             let work = check(file, &document, server, limit);
             let checkup =
-                runtime.block_on(with_progress(&format!("checking {}", server.name), work))?;
+                runtime.block_on(with_progress(&format!("checking {}", server.name), work));
+            orphans.end();
             progress::clear();
+            let checkup = checkup?;
             if matches!(checkup.state, State::Impaired | State::Fails) {
                 exit = Exit::Findings;
             }

@@ -17,6 +17,7 @@ use crate::lint::{
     SettingsArgs, expand, fix_source, is_tool_list, note_skipped, plural, write_back,
 };
 use crate::live::{self, LiveOptions};
+use crate::secrets::Secrets;
 use crate::terminal;
 
 const EXAMPLES: &str = "\
@@ -249,7 +250,7 @@ impl<'a> Run<'a> {
             let applied = fix_source(&mut source, &self.linter)?;
             if self.fixes == Fixes::Shown {
                 self.differ += usize::from(source.text != before);
-                return Ok(write_diff(&source.name, &before, &source.text)?);
+                return Ok(write_diff(&source.name, &before, &source.text, &Secrets::default())?);
             }
             if source.syntax == Syntax::Guess {
                 write!(io::stdout().lock(), "{}", source.text)?;

@@ -82,8 +82,11 @@ impl Unwrap {
             .filter(|it| guards.is_guarded(it))
             .cloned()
             .partition(|it| guards.is_ours(it));
-        let is_chosen = |server: &Server| !self.choice.is_named() || self.choice.names(server);
+        let is_named = |server: &Server| self.choice.names(server);
+        let is_chosen = |server: &Server| !self.choice.is_named() || is_named(server);
         let is_all = ours.iter().all(is_chosen);
+        // A guard with options stays, and what its server was before is still needed.
+        let is_needed = others.iter().any(|it| guards.is_known(it) && !is_named(it));
         let mut chosen: Vec<_> = ours.into_iter().filter(is_chosen).collect();
         let only_ours = !self.choice.is_named() || !others.iter().any(is_chosen);
         if self.choice.is_named() {
@@ -92,7 +95,7 @@ impl Unwrap {
         if chosen.is_empty() {
             return Ok(None);
         }
-        let is_restored = guards.is_unchanged && is_all && only_ours;
+        let is_restored = guards.is_unchanged && is_all && only_ours && !is_needed;
         let new = if is_restored {
             Unwrapped { text: guards.text_before(file)?, going: chosen, staying: Vec::new() }
         } else {
@@ -101,7 +104,7 @@ impl Unwrap {
         };
         let exit = if new.staying.is_empty() { Exit::Clean } else { Exit::Failed };
         if self.dry_run {
-            write_diff(&file.name, &file.text, &new.text)?;
+            write_diff(&file.name, &file.text, &new.text, &file.secrets()?)?;
             return Ok(Some(exit));
         }
         let mut copy = None;
@@ -117,6 +120,7 @@ impl Unwrap {
             }
             file.write(&new.text)?;
             if is_all
+                && !is_needed
                 && new.staying.is_empty()
                 && let Some(record) = guards.record
             {

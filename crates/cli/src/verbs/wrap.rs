@@ -1,6 +1,8 @@
 //! `toolbond wrap`: the guard in front of the servers of a client.
 
+use std::collections::HashSet;
 use std::io::{self, Write as _};
+use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use toolbond_clients::{Client, Document, Folders, Lock, Record, Server, Start, repoint, wrap};
@@ -40,7 +42,7 @@ pub(crate) struct Wrap {
     choice: Choice,
 
     /// Wrap all servers without asking
-    #[arg(long, short)]
+    #[arg(long, short, alias = "all")]
     yes: bool,
 
     /// Show which lines would change, and change nothing
@@ -76,7 +78,9 @@ impl Wrap {
         let data = folders.data();
         let _lock = if self.dry_run { None } else { Some(Lock::acquire(&data)?) };
         let (plans, mut exit) = self.plans(&folders)?;
-        self.choice.check_names(plans.iter().flat_map(|plan| &plan.all))?;
+        if exit == Exit::Clean {
+            self.choice.check_names(plans.iter().flat_map(|plan| &plan.all))?;
+        }
         let is_asked = !self.yes && !self.dry_run && !self.choice.is_named();
         if is_asked && plans.iter().any(|plan| !plan.chosen.is_empty()) && !ask(&plans)? {
             terminal::print_note("nothing was written");
@@ -127,6 +131,9 @@ impl Wrap {
     fn carry_out(&self, plan: &Plan, folders: &Folders) -> anyhow::Result<()> {
         let Plan { file, guards, chosen, .. } = plan;
         for server in chosen {
+            if let Some(warning) = warning(&server.start) {
+                terminal::print_warning(&format!("`{}`: {warning}", server.name));
+            }
             if let Start::Remote { url, headers } = &server.start {
                 check_open(url, headers).map_err(|error| {
                     anyhow!("{}: `{}`: {error:#}; nothing was written", file.name, server.name)
@@ -141,7 +148,7 @@ impl Wrap {
             let document = Document::parse(&new, file.client.syntax)?;
             let new = wrap(&document, chosen, &wrapper).map_err(unwritten)?;
             if self.dry_run {
-                return Ok(write_diff(&file.name, &file.text, &new)?);
+                return Ok(write_diff(&file.name, &file.text, &new, &file.secrets()?)?);
             }
             file.check()?;
             Record::write(&folders.data(), &file.real, &guards.text_before(file)?, &new)?;
@@ -158,8 +165,8 @@ impl Wrap {
         let Plan { file, guards, all, chosen } = plan;
         let mut out = anstream::stdout().lock();
         writeln!(out, "{}", printable(&file.name))?;
-        let is_chosen =
-            |server: &Server| chosen.iter().any(|it| full_name(it) == full_name(server));
+        let names: HashSet<_> = chosen.iter().map(full_name).collect();
+        let is_chosen = |server: &Server| names.contains(&full_name(server));
         for server in all {
             let name = full_name(server);
             let what = match &server.start {
@@ -195,6 +202,26 @@ impl Wrap {
             }
         }
         Ok(())
+    }
+}
+
+/// What may be wrong with a server that is wrapped as it is.
+fn warning(start: &Start) -> Option<&'static str> {
+    let is_random = |part: &str| {
+        part.len() >= 20
+            && part.contains(|c: char| c.is_ascii_digit())
+            && part.contains(|c: char| c.is_ascii_alphabetic())
+    };
+    match start {
+        Start::Command { program, guard: None, .. }
+            if program.split_whitespace().count() > 1 && !Path::new(program).exists() =>
+        {
+            Some("its command is one word with spaces: put the words after the first into `args`")
+        }
+        Start::Remote { url, .. } if url.split('/').skip(3).any(is_random) => {
+            Some("if the path of its URL is secret: other users can read it in the command line")
+        }
+        _ => None,
     }
 }
 

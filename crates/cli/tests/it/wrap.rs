@@ -181,6 +181,26 @@ fn unwrapping_one_server_after_another_keeps_what_was_changed() {
     assert_eq!(home.read(desktop()), config("/srv", json!({ "command": "y", "args": ["k"] })));
 }
 
+/// Options that a user gave a guard go only if its server is named, which then is as it was.
+#[test]
+fn a_guard_with_options_stays_unless_it_is_named() {
+    let home = Home::new();
+    let (plain, guarded) = (r#"{"command":"x"}"#, r#""args":["guard","-q","--","x"]"#);
+    let text = |b: &str| format!(r#"{{"mcpServers":{{"a":{plain},"b":{b}}}}}"#);
+    home.write(desktop(), &text(r#"{"command":"y"}"#));
+    home.run(&["wrap", "--yes", "claude-desktop"]);
+    let wrapped = home.read(desktop()).replace(r#""args":["guard","--","x"]"#, guarded);
+    home.write(desktop(), &wrapped);
+    // Also if more is wrapped afterwards, and the file is as it was written then.
+    home.run(&["unwrap", "claude-desktop", "b"]);
+    home.run(&["wrap", "claude-desktop", "b"]);
+    home.run(&["unwrap", "claude-desktop"]);
+    let left = home.read(desktop());
+    assert!(left.contains(guarded) && left.contains(r#""b":{"command":"y"}"#), "{left}");
+    home.run(&["unwrap", "claude-desktop", "a"]);
+    assert_eq!(home.read(desktop()), text(r#"{"command":"y"}"#));
+}
+
 /// The sentence of the README: the official filesystem server works again.
 #[test]
 fn the_filesystem_server_works_again() {
@@ -307,9 +327,28 @@ fn all_servers_are_wrapped_after_asking() {
     assert!(code == Some(0) && shown.contains("~/.cursor/mcp.json: a, b\n"), "{shown}");
     assert!(shown.contains("nothing was written"), "{shown}");
     assert_eq!(home.read(".cursor/mcp.json"), text);
-    let (code, shown) = answered(&home, "", "y", &["wrap", "cursor"]);
+    let (code, shown) = answered(&home, "", "YES", &["wrap", "cursor"]);
     assert!(code == Some(0) && shown.contains("a: guarded now"), "{shown}");
     assert_ne!(home.read(".cursor/mcp.json"), text);
+}
+
+/// What would be started is shown before, without secrets.
+#[test]
+fn doctor_says_what_it_would_start() {
+    let home = Home::new();
+    let config = json!({ "mcpServers": {
+        "a": { "command": "x y", "args": ["--token", "sk-12345", "\u{1b}[2J"] },
+        "b": { "url": "https://ada:sk-12345@b.example/mcp" },
+        "off": { "command": "z", "disabled": true },
+    } });
+    home.write(".cursor/mcp.json", &config.to_string());
+    let (code, shown) = answered(&home, "", "", &["doctor", "cursor"]);
+    assert_eq!(code, Some(0));
+    let expected = r"~/.cursor/mcp.json
+  a: 'x y' --token [secret] '\u{1b}[2J'
+  b: on HTTP at b.example
+Start";
+    assert!(shown.replace('\r', "").contains(expected), "{shown}");
 }
 
 /// A client may write its configuration at any time.

@@ -28,4 +28,12 @@ impl<'a> Document<'a> {
         root.shift(mark);
         Ok(Self { text, syntax, root })
     }
+
+    /// All texts in it, each with the name of the member that it is the value of, or an element of.
+    #[must_use]
+    pub fn named_texts(&self) -> Vec<(&str, &str)> {
+        let mut texts = Vec::new();
+        self.root.add_texts("", &mut texts);
+        texts
+    }
 }

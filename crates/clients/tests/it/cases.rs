@@ -1,8 +1,9 @@
 //! Texts before and after.
 
+use serde_json::json;
 use toolbond_clients::{
-    CLIENTS, Client, Document, EditError, Start, UnknownName, Via, Wrapper, client, client_of_file,
-    repoint, unwrap, wrap,
+    CLIENTS, Client, Document, EditError, Start, UnknownName, Via, Wrapper, can_unwrap, client,
+    client_of_file, repoint, unwrap, wrap,
 };
 
 fn wrapped(text: &str, client: &'static Client) -> Result<String, EditError> {
@@ -169,6 +170,10 @@ fn what_cannot_be_wrapped_says_why() {
             "its URL may hold a secret, which would stand in a command line",
         ),
         (
+            r#"{"url": "https://a.example/mcp#key"}"#,
+            "its URL may hold a secret, which would stand in a command line",
+        ),
+        (
             r#"{"url": "https://ada:key@a.example/mcp"}"#,
             "its URL may hold a secret, which would stand in a command line",
         ),
@@ -258,6 +263,32 @@ fn names_are_suggested() {
     );
     let error = UnknownName::new("server", "a", []);
     assert_eq!(error.to_string(), "no server `a`; there are no servers");
+}
+
+/// Time grows with the number of servers: with its cube, this would take an hour.
+#[test]
+fn many_servers_are_wrapped_and_unwrapped() {
+    let of_project = json!({ "mcpServers": { "a": { "command": "x" }, "b": { "command": "y" } } });
+    let projects = (0..1000).map(|index| (format!("/p/{index}"), of_project.clone()));
+    let projects: serde_json::Map<_, _> = projects.collect();
+    let text = json!({ "projects": projects }).to_string();
+    let client = client("claude-code").unwrap();
+    let after = wrapped(&text, client).unwrap();
+    let document = Document::parse(&after, client.syntax).unwrap();
+    let known = Document::parse(&text, client.syntax).unwrap();
+    let servers = document.servers(client);
+    assert_eq!(servers.len(), 2000);
+    for server in &servers {
+        can_unwrap(&document, server, Some(&known)).unwrap();
+    }
+    assert_eq!(unwrap(&document, &servers, Some(&known)).unwrap(), text);
+}
+
+#[test]
+fn a_server_with_two_urls_says_so() {
+    let gemini = client("gemini-cli").unwrap();
+    let text = r#"{"mcpServers": {"a": {"url": "u", "httpUrl": "v"}}}"#;
+    assert_eq!(wrapped(text, gemini).unwrap_err().to_string(), "`a`: it has two URLs");
 }
 
 #[test]

@@ -48,6 +48,23 @@ fn a_damaged_record_is_none() {
     assert_eq!(Record::read(&data, &path), None);
 }
 
+/// The earlier record is there until the later one is whole.
+#[test]
+fn a_record_that_is_not_written_leaves_the_earlier_one() {
+    let folder = Folder::new("kept");
+    let (data, path) = (folder.path().join("data"), folder.path().join("a.json"));
+    let record = Record::write(&data, &path, "before", "written").unwrap();
+    let obstacle = record.copy().with_file_name("wrapped.new");
+    fs::create_dir(&obstacle).unwrap();
+    Record::write(&data, &path, "later", "written later").unwrap_err();
+    assert_eq!(Record::read(&data, &path), Some(record));
+    fs::remove_dir(obstacle).unwrap();
+    let later = Record::write(&data, &path, "later", "written later").unwrap();
+    assert_eq!(Record::read(&data, &path).as_ref(), Some(&later));
+    // No copy of a configuration stays longer than it is needed.
+    assert_eq!(fs::read_dir(later.copy().parent().unwrap()).unwrap().count(), 2);
+}
+
 /// Configurations have secrets.
 #[cfg(unix)]
 #[test]

@@ -20,8 +20,10 @@ pub struct Calls {
     pub allows_writing: bool,
     /// How long each call may take.
     pub timeout: Duration,
-    /// How long a process may take for each answer, if that is limited.
+    /// How long a process may take for each answer, if that is limited. Its list may take twice as long in all.
     pub answer_within: Option<Duration>,
+    /// Whether the list is fetched only once.
+    pub lists_once: bool,
 }
 
 /// Makes `calls` one after the other, all or none of them allowed by what `list` says, and returns their results.

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::call::{Calls, call};
-use super::server::{LiveServer, ToolsError, ask};
+use super::server::{LiveServer, MAX_LIST, MAX_TOOLS, ToolsError, ask};
 use toolbond_guard_core::conversation::{Endless, Pages};
 
 /// The revision of `initialize`.
@@ -53,7 +53,7 @@ fn own_name(result: &Value) -> Option<String> {
     (!name.trim().is_empty()).then_some(name)
 }
 
-/// Fetches all tools of a server, twice, and makes `calls`.
+/// Fetches all tools of a server, twice if `calls` do not say otherwise, and makes `calls`.
 pub(super) async fn list(
     peer: &mut impl LiveServer,
     opening: Opening,
@@ -62,7 +62,11 @@ pub(super) async fn list(
     let mut asked = 0;
     let Opened { meta, mut name, revision } = open(peer, &mut asked, opening).await?;
     let first = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await?;
-    let second = list_pages(peer, &mut asked, meta.as_ref(), &mut name).await.ok();
+    let second = if calls.lists_once {
+        None
+    } else {
+        list_pages(peer, &mut asked, meta.as_ref(), &mut name).await.ok()
+    };
     let results = call(peer, &mut asked, meta.as_ref(), &first, calls).await?;
     Ok(Listed { first, second, name, revision, results, noise: None })
 }
@@ -118,7 +122,7 @@ async fn list_pages(
     meta: Option<&Value>,
     name: &mut Option<String>,
 ) -> Result<Value, ToolsError> {
-    let mut all = Vec::new();
+    let (mut all, mut bytes) = (Vec::new(), 0);
     let mut pages = Pages::default();
     loop {
         let mut params = json!({});
@@ -128,9 +132,18 @@ async fn list_pages(
         if let Some(meta) = meta {
             params["_meta"] = meta.clone();
         }
-        let page = ask(peer, asked, "tools/list", params).await?;
+        let mut page = ask(peer, asked, "tools/list", params).await?;
         *name = name.take().or_else(|| own_name(&page));
-        all.extend(page["tools"].as_array().cloned().unwrap_or_default());
+        if let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) {
+            if tools.len() > MAX_TOOLS - all.len() {
+                return Err(ToolsError::TooLong);
+            }
+            bytes += tools.iter().map(|tool| tool.to_string().len()).sum::<usize>();
+            if bytes > MAX_LIST {
+                return Err(ToolsError::TooLong);
+            }
+            all.extend(tools);
+        }
         let next = page.get("nextCursor").filter(|next| !next.is_null());
         match pages.advance(next.map(Value::to_string)) {
             Ok(true) => {}

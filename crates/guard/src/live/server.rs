@@ -8,6 +8,12 @@ use crate::back::child::SAYS;
 use toolbond_guard_core::conversation::MAX_PAGES;
 use toolbond_guard_core::message::Id;
 
+/// The most tools of a list, as in front of a server on HTTP.
+pub(super) const MAX_TOOLS: usize = 10_000;
+
+/// The most bytes of a list.
+pub(super) const MAX_LIST: usize = 16 << 20;
+
 /// Why the tools of a server cannot be fetched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -44,6 +50,18 @@ pub enum ToolsError {
         /// The first line that it printed and that is no message.
         noise: Option<String>,
     },
+    /// The server does not read what it is sent.
+    #[error("the server did not read its input for {seconds} s")]
+    Unread {
+        /// How long it could take.
+        seconds: u64,
+    },
+    /// The server answers, but its list takes too long.
+    #[error("the server did not finish its list of tools within {seconds} s")]
+    Slow {
+        /// How long all of it could take.
+        seconds: u64,
+    },
     /// The server answered with an error.
     #[error("the server refused `{method}`: {error}")]
     Refused {
@@ -55,6 +73,9 @@ pub enum ToolsError {
     /// The list does not end.
     #[error("expected at most {MAX_PAGES} pages of tools, each with another cursor")]
     Endless,
+    /// The list is too long.
+    #[error("expected at most {MAX_TOOLS} tools with {MAX_LIST} bytes in all")]
+    TooLong,
     /// A call has no result that can be checked.
     #[error("`{tool}`: {error}")]
     Call {
@@ -72,6 +93,16 @@ pub enum ToolsError {
 }
 
 impl ToolsError {
+    /// What it quotes of the server.
+    pub fn quote_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Ended { how, .. } => how.as_mut(),
+            Self::Silent { noise, .. } => noise.as_mut(),
+            Self::Refused { error, .. } | Self::Unreached(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// The same, where the server ended: `how` says with which status, and what it wrote last.
     pub(super) fn with_end(self, how: impl FnOnce() -> String) -> Self {
         match self {

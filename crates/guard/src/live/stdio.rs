@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
@@ -48,7 +48,13 @@ async fn list_and_end(
     };
     let caught = {
         let listed = async {
-            let mut tools = list(&mut asker, opening, &calls).await;
+            let whole = calls.answer_within.map(|limit| 2 * limit);
+            let mut tools = match whole {
+                None => list(&mut asker, opening, &calls).await,
+                Some(whole) => timeout(whole, list(&mut asker, opening, &calls))
+                    .await
+                    .unwrap_or(Err(ToolsError::Slow { seconds: whole.as_secs() })),
+            };
             if let Ok(listed) = &mut tools {
                 listed.noise = asker.noise.take();
             }
@@ -67,6 +73,15 @@ async fn list_and_end(
     };
     let _ = child.end_with(caught.number().into()).await;
     Err(ToolsError::Interrupted { code: caught.exit_code() })
+}
+
+/// The answer to a request of the server.
+fn answer_to(method: &Value, asked: &Id, id: &Value) -> String {
+    if method == "ping" {
+        return json!({ "jsonrpc": "2.0", "id": id, "result": {} }).to_string();
+    }
+    let refusal = error(Some(asked), code::METHOD, "not supported");
+    String::from_utf8_lossy(&refusal).into_owned()
 }
 
 struct LiveProcess {
@@ -99,7 +114,14 @@ impl LiveServer for LiveProcess {
     }
 
     async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError> {
-        Ok(self.send(&notification.to_string()).await?)
+        let text = notification.to_string();
+        match self.patience {
+            None => Ok(self.send(&text).await?),
+            Some(patience) => match timeout(patience, self.send(&text)).await {
+                Ok(sent) => Ok(sent?),
+                Err(_) => Err(ToolsError::Unread { seconds: patience.as_secs() }),
+            },
+        }
     }
 }
 
@@ -128,9 +150,8 @@ impl LiveProcess {
             let found = message.get("id").and_then(|found| Id::parse(&found.to_string()));
             match (message.get("method"), found) {
                 (None, Some(found)) if found == *id => return Ok(message),
-                (Some(_), Some(asked)) => {
-                    let refusal = error(Some(&asked), code::REQUEST, "not supported");
-                    self.send(&String::from_utf8_lossy(&refusal)).await?;
+                (Some(method), Some(asked)) => {
+                    self.send(&answer_to(method, &asked, &message["id"])).await?;
                 }
                 _ => {}
             }
