@@ -372,8 +372,8 @@ impl Conversation {
             {
                 None
             }
-            Origin::Stream(stream) => self.pending.answer_on(stream, Some(id), false),
-            Origin::Resumed(stream) => self.pending.answer_on(stream, Some(id), true),
+            Origin::Stream(stream) => self.pending.answer_on(stream, id, false),
+            Origin::Resumed(stream) => self.pending.answer_on(stream, id, true),
             Origin::Listening(_) => self.pending.answer_anywhere(id),
         };
         let Some(pending) = pending else {
