@@ -271,13 +271,38 @@ fn a_redirect_does_not_lead_around_the_guard() {
 }
 
 #[test]
-fn lines_of_a_changed_message_stay_lines_of_data() {
+fn a_message_in_several_lines_of_data_becomes_one_line() {
     let (mut http, _) = strict();
-    let lines = "event: message\ndata: {\ndata: \"jsonrpc\": \"2.0\",\ndata: \"id\": 1,\n\
-                 data: \"result\": {\"content\":[],\"structuredContent\":{\"n\":\"wrong\"}}\ndata: }\n\n";
-    let (_, _, got) = http.exchange(CALL, &events(lines.as_bytes()));
-    let is_kept = got.contains("data: \"id\": 1,\ndata: \"result\": {");
-    assert!(is_kept && got.contains("isError"), "{got}");
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    for (question, text) in [
+        (CALL, GOOD.replace(',', ",\n")),
+        (CALL, WRONG.replace(',', ",\n")),
+        (
+            CALL,
+            format!("{{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{{\"a\":\n{WRONG}\n}}}}"),
+        ),
+        (ping, format!("hello\n{WRONG}")),
+    ] {
+        let lines = text.replace('\n', "\ndata: ");
+        let body = format!("event: message\ndata: {lines}\n\ndata: {GOOD}\n\n");
+        let (_, _, got) = http.exchange(question, &events(body.as_bytes()));
+        let mut data = got.lines().filter_map(|line| line.strip_prefix("data: "));
+        let is_whole = data.all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+        assert!(is_whole && !got.contains(&format!("data: {WRONG}")), "{text}: {got}");
+    }
+}
+
+#[test]
+fn a_line_of_an_event_ends_where_all_clients_end_it() {
+    let (mut http, _) = strict();
+    for hidden in ["data: \r", "data:\r\r", "id: 1\ndata:\r\r\r", "retry: 1\r", ":\r"] {
+        let body = format!("{hidden}{WRONG}\n\ndata: {GOOD}\n\n");
+        let (_, _, got) = http.exchange(CALL, &events(body.as_bytes()));
+        // A reader that ends lines at `\n` alone.
+        let is_read = |line: &str| line.starts_with("data:") && line.contains("wrong");
+        assert!(got.contains(GOOD) && !got.split('\n').any(is_read), "{hidden:?}: {got:?}");
+        assert!(!got.replace("\r\n", "").contains('\r'), "{hidden:?}: {got:?}");
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl Http {
             "data: MESSAGE\n\n",
             ": a comment\r\nevent: message\r\nid: 7\r\ndata:MESSAGE\r\n\r\n",
             "retry: 10\n\nid\ndata: MESSAGE\nx-unknown: é\n\n",
-            "data: MESSAGE\r\rdata\n\n",
+            "data: MESSAGE\n\ndata\n\n",
         ];
         let all = messages.iter().zip(forms.iter().cycle());
         let all: String = all.map(|(message, form)| form.replace("MESSAGE", message)).collect();

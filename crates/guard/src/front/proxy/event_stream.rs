@@ -12,7 +12,7 @@ use super::session::{Answered, UNANSWERED};
 use super::{Proxy, ResponseBody};
 use crate::http::events::{
     EventSplitter, data, event, event_id, event_type, has_hidden_breaks, with_data,
-    without_hidden_lines,
+    with_plain_lines,
 };
 use crate::http::respond::{Body, BoxError};
 use crate::memory::{MemoryLimit, Sender};
@@ -186,7 +186,8 @@ impl<B: ResponseBody> EventStream<B> {
         }
         let origin = *origin;
         let session = Arc::clone(&request.session);
-        let mut received = Received::of_server(text.clone(), &pool).await;
+        // A client may read each line of data as a message of its own.
+        let mut received = Received::of_server_as_line(text.clone(), &pool).await;
         let left = match received.message() {
             Ok(message) => {
                 let ticket = drive(&session, |it, now| it.on_server(origin, &message, now));
@@ -200,7 +201,8 @@ impl<B: ResponseBody> EventStream<B> {
                     let may_answer = has_object && it.expects_checked(stream);
                     it.on_unreadable_server(origin, &unreadable, now) && !may_answer
                 });
-                let is_plain = !has_hidden_breaks(&text);
+                let has_lines = has_object && text.contains(&b'\n');
+                let is_plain = !has_lines && !has_hidden_breaks(&text);
                 (is_forwarded && is_plain).then(|| text.clone().into_bytes())
             }
         };
@@ -271,7 +273,7 @@ struct SplitEvent {
 
 impl SplitEvent {
     fn new(event: Counted, memory: &MemoryLimit) -> Self {
-        let event = match without_hidden_lines(&event) {
+        let event = match with_plain_lines(&event) {
             Some(left) => memory.count(left),
             None => event,
         };
