@@ -139,6 +139,14 @@ fn a_byte_order_mark_before_answers_is_in_no_batch_that_is_merged_from_them() {
 }
 
 #[test]
+fn an_answer_may_have_many_headers() {
+    let (mut http, _) = strict();
+    let headers = "x-many: 1\r\n".repeat(900);
+    let (_, head, got) = http.exchange(CALL, &json(GOOD.as_bytes(), &headers));
+    assert_eq!((&*got, head.matches("x-many: 1").count()), (GOOD, 900), "{head:.200}");
+}
+
+#[test]
 fn what_is_no_message_passes() {
     let (mut http, said) = strict();
     let body = format!("id: 1\ndata: \n\ndata: ping\n\ndata: {GOOD}\n\n");
