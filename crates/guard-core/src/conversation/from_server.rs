@@ -157,7 +157,9 @@ impl Conversation {
             let what = "server: skipped output that is not a message";
             Event::warning(format!("{what}: `{shown}`")).or_unquoted(what)
         };
-        self.report(event);
+        if let Some(event) = self.skipped.add(event, now) {
+            self.report(event);
+        }
         if stream.is_none() && !text.may_be_message {
             return false;
         }
