@@ -170,7 +170,7 @@ where
         Self { body, events: EventSplitter::new(sender, max, limit) }
     }
 
-    /// The next event; `None` at the end, and where the body breaks off.
+    /// The next event; `None` at the end, and where the body breaks off. The last one needs no blank line.
     ///
     /// Fails if there is no memory for it in time, or if it is too long.
     pub(crate) async fn next(&mut self) -> Result<Option<Counted>, BodyError> {
@@ -178,9 +178,20 @@ where
             if let Some(event) = self.events.next() {
                 return Ok(Some(event));
             }
-            let Some(Ok(frame)) = self.body.frame().await else { return Ok(None) };
-            if let Ok(bytes) = frame.into_data() {
-                self.events.feed(&bytes).await?;
+            if self.events.is_over {
+                // A connection that closes in the middle of a message may end the body, too.
+                let rest = self.events.rest();
+                let is_whole = matches!(rest.trim_ascii_end().last(), Some(b'}' | b']'));
+                return Ok(is_whole.then_some(rest));
+            }
+            match self.body.frame().await {
+                Some(Ok(frame)) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        self.events.feed(&bytes).await?;
+                    }
+                }
+                Some(Err(_)) => return Ok(None),
+                None => self.events.finish(),
             }
         }
     }
@@ -400,6 +411,26 @@ mod tests {
         events.finish();
         assert_eq!(**events.next().unwrap(), *b"data: a\r\r");
         assert!(events.rest().is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_last_event_of_a_body_needs_no_blank_line() {
+        let cases = [
+            ("data: {}\r\r", "data: {}\r\r"),
+            ("data: []\n", "data: []\n"),
+            ("data: {}", "data: {}"),
+            ("data: {\"a\":", ""),
+            ("", ""),
+        ];
+        for (text, last) in cases {
+            let body = http_body_util::Full::new(Bytes::from(format!("data: 1\n\n{text}")));
+            let limit = Arc::new(MemoryLimit::default());
+            let mut events = BodyEvents::new(body, Sender::Server, 100, &limit);
+            assert_eq!(&events.next().await.unwrap().unwrap()[..], b"data: 1\n\n");
+            let found = events.next().await.unwrap().unwrap_or_default();
+            assert_eq!(&found[..], last.as_bytes());
+            assert!(events.next().await.unwrap().is_none());
+        }
     }
 
     #[tokio::test(start_paused = true)]
