@@ -266,7 +266,7 @@ impl Conversation {
                     key: self.list_key(part, &params.client, rules),
                 }
             }
-            Method::TaskResult | Method::TaskGet => self.task_purpose(method, part)?,
+            Method::TaskResult | Method::Task => self.task_purpose(method, part)?,
             _ => Purpose::Other,
         };
         Ok((purpose, None))
@@ -376,7 +376,7 @@ impl Conversation {
     /// What a request about a task is for.
     fn task_purpose(&self, method: Method, part: &ClientPart<'_>) -> serde_json::Result<Purpose> {
         let task = Task::of_params(part.text, part.envelope)?;
-        let call = task.and_then(|task| self.tasks.get(&task.id));
+        let call = task.id.and_then(|id| self.tasks.get(&id));
         let is_result = method == Method::TaskResult;
         Ok(match call {
             None => Purpose::UnknownTask { is_result },

@@ -26,7 +26,8 @@ use crate::json::object::Fields;
 use crate::json::rope::Rope;
 use crate::message::{
     Content, Envelope, Frame, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable,
-    cancelled_id, code, default_edits, error, error_message, error_object, meta, progress, text,
+    cancelled_id, code, default_edits, error, error_message, error_object, meta, progress,
+    task_result, text,
 };
 use crate::server::Rules;
 
@@ -156,7 +157,9 @@ impl Conversation {
             let what = "server: skipped output that is not a message";
             Event::warning(format!("{what}: `{shown}`")).or_unquoted(what)
         };
-        self.report(event);
+        if let Some(event) = self.skipped.add(event, now) {
+            self.report(event);
+        }
         if stream.is_none() && !text.may_be_message {
             return false;
         }
@@ -371,8 +374,8 @@ impl Conversation {
             {
                 None
             }
-            Origin::Stream(stream) => self.pending.answer_on(stream, Some(id), false),
-            Origin::Resumed(stream) => self.pending.answer_on(stream, Some(id), true),
+            Origin::Stream(stream) => self.pending.answer_on(stream, id, false),
+            Origin::Resumed(stream) => self.pending.answer_on(stream, id, true),
             Origin::Listening(_) => self.pending.answer_anywhere(id),
         };
         let Some(pending) = pending else {
@@ -457,13 +460,14 @@ impl Conversation {
                 return self.check_result(checked, call, budget);
             }
             Purpose::UnknownTask { is_result }
-                if settings.may_refuse_results() && (is_result || holds_result(text)) =>
+                if settings.may_refuse_results()
+                    && (is_result || task_result(text).map_or(true, |it| it.is_some())) =>
             {
                 return (to, refused(UNKNOWN_TASK));
             }
             Purpose::Task { tool, revision } if settings.inspects_results() => {
-                let inner = match Task::read(text) {
-                    Ok(task) => task.and_then(|task| Span::locate(part.text, task.result?)),
+                let inner = match task_result(text) {
+                    Ok(result) => result.and_then(|result| Span::locate(part.text, result)),
                     Err(wrong) => return (to, refused(&self.report_task(&wrong))),
                 };
                 if let Some(result) = inner {
@@ -531,10 +535,10 @@ impl Conversation {
                 return (to, Decision::Dropped);
             }
         };
-        let call = task.as_ref().and_then(|task| self.tasks.get(&task.id));
-        let result = task.and_then(|task| Span::locate(part.text, task.result?));
-        let Some(result) = result else { return (to, edited(part, edits)) };
-        let Some((tool, revision)) = call else {
+        let Some(result) = task.result.and_then(|it| Span::locate(part.text, it)) else {
+            return (to, edited(part, edits));
+        };
+        let Some((tool, revision)) = task.id.and_then(|id| self.tasks.get(&id)) else {
             if part.rules.settings.may_refuse_results() {
                 let text = "server: withheld the result of a task that the guard does not know";
                 self.server.report_event_once(Event::error(text));
@@ -683,11 +687,6 @@ impl Conversation {
 fn subscription_of(result: &str) -> Option<&str> {
     let [about] = members(result, ["_meta"]).ok()?;
     members(about?, [meta::SUBSCRIPTION]).ok()?[0]
-}
-
-/// Whether an answer about a task may hold the result of its call.
-fn holds_result(text: &str) -> bool {
-    members(text, ["result"]).map_or(true, |[result]| result.is_some())
 }
 
 /// Returns why a request of the guard itself failed that the server answered with the error `text`.

@@ -24,6 +24,7 @@ mod lists;
 mod pending;
 mod release;
 mod running;
+mod skipped;
 mod span;
 mod state;
 #[cfg(test)]

@@ -284,29 +284,25 @@ impl PendingRequests {
     /// The request that an answer with `id` on `stream` belongs to, marked as answered.
     ///
     /// Some clients take whatever answer comes on the stream of a request for the answer to it. So an
-    /// answer with another id belongs to the only request that is open there.
+    /// answer with another id belongs to the only request that is open there, and leaves with its id:
+    /// other clients may read the one that it came with as that of a request on another stream.
     pub(super) fn answer_on(
         &mut self,
         stream: StreamId,
-        id: Option<&Id>,
+        id: &Id,
         is_resumed: bool,
     ) -> Option<Pending> {
         let fits = |pending: &Pending| {
             if is_resumed { !pending.is_held() } else { pending.is_open() }
         };
         let is_open = |id: &Id| self.requests.get(&(stream, id.clone())).is_some_and(fits);
-        let own = id.and_then(|id| id.among(is_open));
-        let key = own.clone().map(|own| (stream, own)).or_else(|| {
+        let key = id.among(is_open).map(|own| (stream, own)).or_else(|| {
             let keys = self.streams.get(&stream)?.iter();
             let mut open = keys.filter(|key| self.requests.get(key).is_some_and(&fits));
             let only = open.next()?;
             open.next().is_none().then(|| only.clone())
         })?;
-        let answered = self.requests.get_mut(&key)?.mark_answered();
-        Some(match id.zip(own) {
-            Some((id, own)) => answered.answered_as(id, &own),
-            None => answered,
-        })
+        Some(self.requests.get_mut(&key)?.mark_answered().answered_as(id, &key.1))
     }
 
     /// Whether a request of the same sender and id waits on another stream whose client has not left.
@@ -548,13 +544,14 @@ mod tests {
         let (one, two) = (StreamId::new(), StreamId::new());
         requests.insert((one, Id::Integer(1)), pending(one)).unwrap();
         requests.insert((two, Id::Integer(1)), pending(two)).unwrap();
-        assert!(requests.answer_on(one, Some(&Id::Integer(7)), false).is_some());
-        assert!(requests.answer_on(one, Some(&Id::Integer(1)), false).is_none());
-        assert!(requests.answer_on(one, Some(&Id::Integer(1)), true).is_some());
+        let answered = requests.answer_on(one, &Id::Integer(7), false).unwrap();
+        assert_eq!(answered.client_id.as_deref(), Some("1"));
+        assert!(requests.answer_on(one, &Id::Integer(1), false).is_none());
+        assert!(requests.answer_on(one, &Id::Integer(1), true).is_some());
         assert!(requests.answer_anywhere(&Id::Integer(1)).is_some());
         requests.insert((two, Id::Integer(2)), pending(two)).unwrap();
         requests.insert((two, Id::Integer(3)), pending(two)).unwrap();
-        assert!(requests.answer_on(two, Some(&Id::Integer(9)), false).is_none());
+        assert!(requests.answer_on(two, &Id::Integer(9), false).is_none());
         assert_eq!(requests.close(two).len(), 3);
     }
 

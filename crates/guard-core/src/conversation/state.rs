@@ -17,6 +17,7 @@ use super::job::{Job, JobId, JobKind, JobOutcome};
 use super::link::Link;
 use super::pending::{Key, Pending, PendingRequests, Purpose};
 use super::running::{HeldAnswer, JobPurpose, RunningJob};
+use super::skipped::Skipped;
 use super::waiting_call::WaitingCall;
 use crate::caller::Caller;
 use crate::contract::arguments::CheckedArguments;
@@ -51,6 +52,8 @@ pub struct Conversation {
     pub(super) has_told_change: bool,
     /// How much of what was learned of output schemas it was told, and when.
     pub(super) told_learned: (u64, Option<Instant>),
+    /// What the server sent that is no message.
+    pub(super) skipped: Skipped,
     pub(super) fetcher: Fetcher,
     /// What translates for a server on a pipe that may be of another era.
     pub(super) bridge: Option<Bridge>,
@@ -119,6 +122,7 @@ impl Conversation {
             tells_changes: false,
             has_told_change: false,
             told_learned,
+            skipped: Skipped::default(),
             fetcher: Fetcher::default(),
             bridge: None,
             handshake: None,
@@ -268,6 +272,9 @@ impl Conversation {
     pub fn on_server_gone(&mut self, reason: &str) {
         self.give_up(None, reason, true);
         self.fetcher.stop();
+        if let Some(event) = self.skipped.rest() {
+            self.report(event);
+        }
     }
 
     /// Whether no message is held.

@@ -147,7 +147,8 @@ pub enum Method {
     ListTools,
     CallTool,
     TaskResult,
-    TaskGet,
+    /// A request about a task, whose answer may hold the result of the call.
+    Task,
     Initialized,
     Cancelled,
     ToolsChanged,
@@ -166,7 +167,7 @@ impl Method {
             "tools/list" => Self::ListTools,
             "tools/call" => Self::CallTool,
             "tasks/result" => Self::TaskResult,
-            "tasks/get" => Self::TaskGet,
+            "tasks/get" | "tasks/cancel" | "tasks/update" => Self::Task,
             "notifications/initialized" => Self::Initialized,
             "notifications/cancelled" => Self::Cancelled,
             "notifications/tools/list_changed" => Self::ToolsChanged,

@@ -95,7 +95,7 @@ impl Id {
 
 /// A string as `Number` of JavaScript reads it.
 fn numeral(text: &str) -> String {
-    let text = text.trim();
+    let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
     let radix = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
         Some("0x") => 16,
         Some("0o") => 8,
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_string_may_be_meant_for_a_number() {
         let reads = |text: &str| id(text).unwrap().other_reading();
-        for text in ["\"1\"", "\" 1.0 \"", "\"0x1\"", "\"10e-1\""] {
+        for text in ["\"1\"", "\" 1.0 \"", "\"\u{feff}1\"", "\"0x1\"", "\"10e-1\""] {
             assert_eq!(reads(text), Some(Id::Integer(1)), "{text}");
         }
         assert_eq!(reads("\"\""), Some(Id::Integer(0)));

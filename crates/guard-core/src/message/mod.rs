@@ -18,7 +18,7 @@ pub use self::id_scanner::IdScanner;
 pub use self::outline::{Outline, RESULT_NAMES};
 pub use self::params::{
     CallParams, ClientMeta, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf,
-    cancelled_id, created_tasks, initializing_client, progress,
+    cancelled_id, created_tasks, initializing_client, progress, task_result,
 };
 pub use self::read::{MAX_BATCH, Message, Parts, Text, reads, text};
 pub use self::reply::{

@@ -244,26 +244,22 @@ pub fn progress(text: &str, part: &Envelope, of: TokenOf) -> serde_json::Result<
 /// A task, or a request about one.
 #[derive(Debug)]
 pub struct Task<'a> {
-    pub id: Cow<'a, str>,
+    pub id: Option<Cow<'a, str>>,
     /// The result of the call, where the task is complete.
     pub result: Option<&'a str>,
 }
 
 impl<'a> Task<'a> {
-    /// Reads the result `text`; `None` where it says nothing about a task.
-    pub fn read(text: &'a str) -> serde_json::Result<Option<Self>> {
-        Self::new(members(text, ["taskId", "result"])?)
-    }
-
     /// Reads the parameters of the message `part` of `text`.
-    pub fn of_params(text: &'a str, part: &Envelope) -> serde_json::Result<Option<Self>> {
-        Self::new(part.find(text, ["taskId", "result"])?)
+    pub fn of_params(text: &'a str, part: &Envelope) -> serde_json::Result<Self> {
+        let [id, result] = part.find(text, ["taskId", "result"])?;
+        Ok(Self { id: present(id).map(string).transpose()?, result: present(result) })
     }
+}
 
-    fn new([id, result]: [Option<&'a str>; 2]) -> serde_json::Result<Option<Self>> {
-        let Some(id) = present(id) else { return Ok(None) };
-        Ok(Some(Self { id: string(id)?, result: present(result) }))
-    }
+/// The result of the call in `text`, the answer to a request about a task, where the task is complete.
+pub fn task_result(text: &str) -> serde_json::Result<Option<&str>> {
+    Ok(present(members(text, ["result"])?[0]))
 }
 
 /// The ids of the tasks that the result of a call may stand for, in all the places that a client may

@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use hyper::HeaderMap;
 use hyper::body::{Body, Frame, SizeHint};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{HeaderMap, Response};
 
 use super::media::{Media, charsets, media};
 use super::respond::BoxError;
@@ -46,6 +46,13 @@ pub(crate) fn in_utf8<B>(headers: &mut HeaderMap, body: B) -> Utf8Body<B> {
         *headers = new;
     }
     Utf8Body { body, is_ascii }
+}
+
+/// A response in UTF-8, as with [`in_utf8`].
+pub(crate) fn response_in_utf8<B>(response: Response<B>) -> Response<Utf8Body<B>> {
+    let (mut parts, body) = response.into_parts();
+    let body = in_utf8(&mut parts.headers, body);
+    Response::from_parts(parts, body)
 }
 
 /// The type with UTF-8 in the place of a charset that contains ASCII.

@@ -170,7 +170,7 @@ where
         Self { body, events: EventSplitter::new(sender, max, limit) }
     }
 
-    /// The next event; `None` at the end, and where the body breaks off.
+    /// The next event; `None` at the end, and where the body breaks off. The last one needs no blank line.
     ///
     /// Fails if there is no memory for it in time, or if it is too long.
     pub(crate) async fn next(&mut self) -> Result<Option<Counted>, BodyError> {
@@ -178,9 +178,20 @@ where
             if let Some(event) = self.events.next() {
                 return Ok(Some(event));
             }
-            let Some(Ok(frame)) = self.body.frame().await else { return Ok(None) };
-            if let Ok(bytes) = frame.into_data() {
-                self.events.feed(&bytes).await?;
+            if self.events.is_over {
+                // A connection that closes in the middle of a message may end the body, too.
+                let rest = self.events.rest();
+                let is_whole = matches!(rest.trim_ascii_end().last(), Some(b'}' | b']'));
+                return Ok(is_whole.then_some(rest));
+            }
+            match self.body.frame().await {
+                Some(Ok(frame)) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        self.events.feed(&bytes).await?;
+                    }
+                }
+                Some(Err(_)) => return Ok(None),
+                None => self.events.finish(),
             }
         }
     }
@@ -258,18 +269,21 @@ pub(crate) fn event_retry(event: &[u8]) -> Option<Duration> {
     text.parse().ok().map(Duration::from_millis)
 }
 
-/// The event without the lines, other than `data`, in which some clients find further lines; `None`
-/// where nothing changes.
+/// The event with lines that all clients end at the same places, and without fields that nobody knows; `None` where
+/// nothing changes.
 ///
-/// Python's `splitlines` ends a line at a vertical tab, a form feed, the separators U+001C to U+001E,
-/// U+0085, U+2028 and U+2029, too.
-pub(crate) fn without_hidden_lines(event: &[u8]) -> Option<Bytes> {
+/// Some clients end a line at `\n` alone. Python's `splitlines` ends one at a vertical tab, a form feed, the separators
+/// U+001C to U+001E, U+0085, U+2028 and U+2029, too: lines with those, other than `data`, are left out.
+pub(crate) fn with_plain_lines(event: &[u8]) -> Option<Bytes> {
     let hides = |line: &[u8]| !line.starts_with(b"data:") && has_hidden_breaks(line);
-    if !lines(event).any(hides) {
+    let is_bare = |at: usize| event.get(at + 1) != Some(&b'\n');
+    if !memchr::memchr_iter(b'\r', event).any(is_bare) && !lines(event).any(hides) {
         return None;
     }
+    let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+    let is_field = |line: &[u8]| fields.iter().any(|field| line.starts_with(field));
     let mut out = Vec::with_capacity(event.len());
-    for line in lines(event).filter(|line| !line.is_empty() && !hides(line)) {
+    for line in lines(event).filter(|line| is_field(line) && !hides(line)) {
         out.extend_from_slice(line);
         out.push(b'\n');
     }
@@ -312,7 +326,7 @@ mod tests {
 
     use futures_util::FutureExt as _;
 
-    use super::{EventSplitter, data, event_id, with_data, without_hidden_lines};
+    use super::{BodyEvents, Bytes, EventSplitter, data, event_id, with_data, with_plain_lines};
     use crate::http::body::BodyError;
     use crate::memory::{MemoryLimit, Sender};
     use toolbond_guard_core::counted::Counted;
@@ -363,12 +377,19 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_hide_others_are_left_out() {
-        assert_eq!(without_hidden_lines(b"id: 1\n: hello\ndata: \x0b\n\n"), None);
-        let event = "id: 1\n: a\u{2028}data: b\nevent: x\u{b}data: c\ndata: d\n\n";
-        let left = without_hidden_lines(event.as_bytes()).unwrap();
-        assert_eq!(left, "id: 1\ndata: d\n\n");
-        assert_eq!(event_id(&left), Some(&b"1"[..]));
+    fn lines_end_where_all_clients_end_them_and_those_that_hide_others_are_left_out() {
+        let same = ["id: 1\n: hello\ndata: \x0b\n\n", "data: a\r\ndata: b\r\n\r\n", "a: b\n\n"];
+        assert!(same.iter().all(|event| with_plain_lines(event.as_bytes()).is_none()));
+        for (event, plain) in [
+            ("id: 1\n: a\u{2028}data: b\nevent: x\u{b}data: c\ndata: d\n\n", "id: 1\ndata: d\n\n"),
+            ("data: \r{}\n\n", "data: \n\n"),
+            ("id: 1\ndata:\r\r", "id: 1\ndata:\n\n"),
+            ("\r{}\n\n", "\n"),
+            ("retry: 1\rdata: a\r\n\n", "retry: 1\ndata: a\n\n"),
+        ] {
+            assert_eq!(with_plain_lines(event.as_bytes()).unwrap(), plain, "{event:?}");
+        }
+        assert_eq!(event_id(b"id: 1\ndata: d\n\n"), Some(&b"1"[..]));
         assert_eq!(event_id(b"data: 1\n\n"), None);
     }
 
@@ -390,6 +411,26 @@ mod tests {
         events.finish();
         assert_eq!(**events.next().unwrap(), *b"data: a\r\r");
         assert!(events.rest().is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_last_event_of_a_body_needs_no_blank_line() {
+        let cases = [
+            ("data: {}\r\r", "data: {}\r\r"),
+            ("data: []\n", "data: []\n"),
+            ("data: {}", "data: {}"),
+            ("data: {\"a\":", ""),
+            ("", ""),
+        ];
+        for (text, last) in cases {
+            let body = http_body_util::Full::new(Bytes::from(format!("data: 1\n\n{text}")));
+            let limit = Arc::new(MemoryLimit::default());
+            let mut events = BodyEvents::new(body, Sender::Server, 100, &limit);
+            assert_eq!(&events.next().await.unwrap().unwrap()[..], b"data: 1\n\n");
+            let found = events.next().await.unwrap().unwrap_or_default();
+            assert_eq!(&found[..], last.as_bytes());
+            assert!(events.next().await.unwrap().is_none());
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -131,9 +131,10 @@ impl Received {
         }
     }
 
-    /// The id that a text names which is no message.
-    pub(crate) fn unreadable_id(&self) -> Option<&Id> {
-        self.parts.as_ref()?.as_ref().err()?.id.as_ref()
+    /// The id that a text names which looks like a broken answer.
+    pub(crate) fn broken_answer_id(&self) -> Option<&Id> {
+        let text = self.parts.as_ref()?.as_ref().err()?;
+        text.id.as_ref().filter(|_| text.may_be_message && !text.has_method)
     }
 
     /// Whether it is an empty line.

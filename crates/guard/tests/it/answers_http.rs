@@ -139,6 +139,14 @@ fn a_byte_order_mark_before_answers_is_in_no_batch_that_is_merged_from_them() {
 }
 
 #[test]
+fn an_answer_may_have_many_headers() {
+    let (mut http, _) = strict();
+    let headers = "x-many: 1\r\n".repeat(900);
+    let (_, head, got) = http.exchange(CALL, &json(GOOD.as_bytes(), &headers));
+    assert_eq!((&*got, head.matches("x-many: 1").count()), (GOOD, 900), "{head:.200}");
+}
+
+#[test]
 fn what_is_no_message_passes() {
     let (mut http, said) = strict();
     let body = format!("id: 1\ndata: \n\ndata: ping\n\ndata: {GOOD}\n\n");
@@ -168,6 +176,26 @@ fn an_answer_on_another_stream_is_checked_or_left_out() {
     let said = said.lock().unwrap();
     let dropped = said.iter().filter(|text| text.contains("request \"p\", which is not pending"));
     assert_eq!(dropped.count(), 1, "{said:?}");
+}
+
+#[test]
+fn an_answer_under_another_id_leaves_with_the_id_of_the_request_of_its_stream() {
+    let (mut http, _) = strict();
+    let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+    // `Number` of JavaScript or `int` of Python reads most of them as 1.
+    for id in [r#""\ufeff1""#, r#""\u0661""#, r#""0_1""#, "999"] {
+        let own = http.wait(CALL, &events(b": wait\n\n"));
+        let wrong = WRONG.replace("\"id\":1", &format!("\"id\":{id}"));
+        let resumable = events(format!("id: 1\ndata: {wrong}\n\n").as_bytes());
+        let (_, _, got) = http.exchange(ping, &resumable);
+        let is_sent = got.contains(r#""id":7,"result""#) && !got.contains(id);
+        assert!(is_sent || (id.contains("feff") && !got.contains("result")), "{id}: {got}");
+        http.client.head = format!("{}\r\nlast-event-id: 1", POST.replace("POST", "GET"));
+        let (_, _, got) = http.exchange("", &events(format!("data: {wrong}\n\n").as_bytes()));
+        assert!(!got.contains(id), "{id}, resumed: {got}");
+        drop(own);
+        POST.clone_into(&mut http.client.head);
+    }
 }
 
 #[test]
@@ -208,7 +236,8 @@ fn a_stream_is_resumed_with_answers_that_came_before() {
     let wrong = WRONG.replace("\"id\":1", "\"id\":0");
     let body = format!("{event}data: {failed}\n\ndata: {wrong}\n\n");
     let (_, _, got) = http.exchange("", &events(body.as_bytes()));
-    assert!(got.contains(&event) && got.contains(failed), "{got}");
+    let failed = failed.replace("\"unknown\"", "1");
+    assert!(got.contains(&event) && got.contains(&failed), "{got}");
     assert!(!got.contains(r#"{"n":"wrong"}"#), "{got}");
     assert_eq!(said.lock().unwrap().iter().filter(|said| said.contains("error")).count(), 1);
 }
@@ -250,13 +279,38 @@ fn a_redirect_does_not_lead_around_the_guard() {
 }
 
 #[test]
-fn lines_of_a_changed_message_stay_lines_of_data() {
+fn a_message_in_several_lines_of_data_becomes_one_line() {
     let (mut http, _) = strict();
-    let lines = "event: message\ndata: {\ndata: \"jsonrpc\": \"2.0\",\ndata: \"id\": 1,\n\
-                 data: \"result\": {\"content\":[],\"structuredContent\":{\"n\":\"wrong\"}}\ndata: }\n\n";
-    let (_, _, got) = http.exchange(CALL, &events(lines.as_bytes()));
-    let is_kept = got.contains("data: \"id\": 1,\ndata: \"result\": {");
-    assert!(is_kept && got.contains("isError"), "{got}");
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    for (question, text) in [
+        (CALL, GOOD.replace(',', ",\n")),
+        (CALL, WRONG.replace(',', ",\n")),
+        (
+            CALL,
+            format!("{{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{{\"a\":\n{WRONG}\n}}}}"),
+        ),
+        (ping, format!("hello\n{WRONG}")),
+    ] {
+        let lines = text.replace('\n', "\ndata: ");
+        let body = format!("event: message\ndata: {lines}\n\ndata: {GOOD}\n\n");
+        let (_, _, got) = http.exchange(question, &events(body.as_bytes()));
+        let mut data = got.lines().filter_map(|line| line.strip_prefix("data: "));
+        let is_whole = data.all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+        assert!(is_whole && !got.contains(&format!("data: {WRONG}")), "{text}: {got}");
+    }
+}
+
+#[test]
+fn a_line_of_an_event_ends_where_all_clients_end_it() {
+    let (mut http, _) = strict();
+    for hidden in ["data: \r", "data:\r\r", "id: 1\ndata:\r\r\r", "retry: 1\r", ":\r"] {
+        let body = format!("{hidden}{WRONG}\n\ndata: {GOOD}\n\n");
+        let (_, _, got) = http.exchange(CALL, &events(body.as_bytes()));
+        // A reader that ends lines at `\n` alone.
+        let is_read = |line: &str| line.starts_with("data:") && line.contains("wrong");
+        assert!(got.contains(GOOD) && !got.split('\n').any(is_read), "{hidden:?}: {got:?}");
+        assert!(!got.replace("\r\n", "").contains('\r'), "{hidden:?}: {got:?}");
+    }
 }
 
 #[test]

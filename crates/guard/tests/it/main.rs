@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 mod answers_http;
+mod answers_upstream;
 mod config;
 mod contract;
 mod faults;

@@ -80,6 +80,47 @@ fn the_result_inside_of_a_task_is_judged_and_shaped() {
 }
 
 #[test]
+fn the_result_of_a_task_is_judged_whatever_its_answer_says_of_the_task() {
+    let mut pair =
+        with_task("2026-07-28", r#"{"resultType":"task","taskId":"t","status":"working"}"#);
+    for task in ["", r#""taskId":null,"#, r#""taskId":"other","#] {
+        let bad = format!(r#"{{{task}"result":{{"content":[],"structuredContent":[7]}}}}"#);
+        for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
+            for (id, instead) in [("t", "withheld"), ("unknown", "does not know this task")] {
+                pair.passes(&format!(
+                    r#"{{"id":2,"method":"{method}","params":{{"taskId":"{id}"}}}}"#
+                ));
+                let told = pair.tell(&result(2, &bad)).to_string();
+                assert!(told.contains(instead) && !told.contains("[7]"), "{method} {bad}: {told}");
+            }
+        }
+        // It is of no call that the guard knows, so nothing of it arrives.
+        pair.server.send(&format!(r#"{{"method":"notifications/tasks","params":{bad}}}"#));
+        pair.comes(r#"{"method":"notifications/tasks","params":{"taskId":"t"}}"#);
+    }
+}
+
+#[test]
+fn a_task_of_several_tools_is_unknown() {
+    let tools = DAYS.replace(']', r#",{"name":"lax","inputSchema":{"type":"object"}}]"#);
+    let calls = [
+        ("days", "withheld"),
+        ("lax", "does not know this task"),
+        ("days", "does not know this task"),
+    ];
+    let mut pair = Pair::listed(strict(), "2026-07-28", &tools);
+    for (name, instead) in calls {
+        pair.passes(&format!(
+            r#"{{"id":1,"method":"tools/call","params":{{"name":"{name}","task":{{}}}}}}"#
+        ));
+        pair.comes(&result(1, r#"{"resultType":"task","taskId":"t","status":"working"}"#));
+        pair.passes(r#"{"id":2,"method":"tasks/result","params":{"taskId":"t"}}"#);
+        let told = pair.tell(&result(2, r#"{"content":[],"structuredContent":[7]}"#)).to_string();
+        assert!(told.contains(instead) && !told.contains("[7]"), "{name}: {told}");
+    }
+}
+
+#[test]
 fn a_result_is_judged_unless_its_client_knows_that_it_is_not_final() {
     let typed = r#"{"resultType":"task","taskId":"t","status":"working"}"#;
     let task = r#"{"task":{"taskId":"t","status":"working"}}"#;

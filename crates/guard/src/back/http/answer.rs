@@ -1,11 +1,14 @@
 //! The answer of a server in an HTTP response.
 
+use bytes::Bytes;
 use hyper::Response;
-use hyper::body::Incoming;
+use hyper::body::Body;
 
 use crate::http::body::read_body;
+use crate::http::charset::response_in_utf8;
 use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};
+use crate::http::respond::BoxError;
 use crate::memory::Sender;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -14,12 +17,16 @@ use toolbond_guard_core::message::{Frame, Id, Kind};
 
 /// The answer to the guard in a response, JSON or a stream of events, which is read no further. With an `id`, answers to
 /// other requests are skipped.
-pub(crate) async fn read_answer(
-    response: Response<Incoming>,
+pub(crate) async fn read_answer<B>(
+    response: Response<B>,
     max: usize,
     id: Option<&Id>,
     pool: &JobPool,
-) -> Option<Frame> {
+) -> Option<Frame>
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
+{
+    let response = response_in_utf8(response);
     let is_stream = matches!(media(response.headers()), Ok(Media::Events));
     let (body, memory) = (response.into_body(), pool.memory());
     if !is_stream {

@@ -20,6 +20,9 @@ use crate::url::without_query;
 /// The timeout for connecting to a server.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// The most headers of an answer.
+const MAX_HEADERS: usize = 1000;
+
 /// Sends requests to servers. All clones share their connections.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -77,6 +80,7 @@ impl Client {
             .wrap_connector(connector);
         let client = legacy::Client::builder(TokioExecutor::new())
             .http1_max_buf_size(READ_BUFFER)
+            .http1_max_headers(MAX_HEADERS)
             .build(connector);
         Ok(Self { client, mark: Arc::default() })
     }

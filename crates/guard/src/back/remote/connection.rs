@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Limited};
-use hyper::body::Incoming as IncomingBody;
+use hyper::body::Incoming;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, USER_AGENT, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Response, StatusCode, Uri};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore, mpsc, watch};
@@ -16,6 +16,7 @@ use super::request::{Request, ToServer, headers_of};
 use super::server::Remote;
 use super::tools::{KnownTools, Learned};
 use crate::http::body::{BodyError, read_body};
+use crate::http::charset::{Utf8Body, response_in_utf8};
 use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, full, in_pieces};
@@ -52,6 +53,9 @@ const MAX_OPEN: usize = 256;
 
 /// Who sends a request that several clients may share.
 const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
+
+/// The body of an answer of the server.
+type AnswerBody = Utf8Body<Incoming>;
 
 /// What a client is to a server on HTTP.
 pub(super) struct Connection {
@@ -252,7 +256,7 @@ impl Connection {
         &self,
         request: Option<&Request>,
         text: Pieces,
-    ) -> Result<Response<IncomingBody>, String> {
+    ) -> Result<Response<AnswerBody>, String> {
         let schema_of = |name: &str| lock(&self.known).tools.schema(name);
         let headers = headers_of(request, &self.remote.server, &schema_of);
         let id = request.and_then(|request| request.id.as_ref());
@@ -278,7 +282,7 @@ impl Connection {
         id: Option<&Id>,
         own: HeaderMap,
         body: Body,
-    ) -> Result<Response<IncomingBody>, String> {
+    ) -> Result<Response<AnswerBody>, String> {
         let head = self.headers.get(id);
         let Head { mut headers, query } =
             head.ok_or_else(|| "the client has left, or signs each request".to_owned())?;
@@ -297,13 +301,13 @@ impl Connection {
             }
         }
         headers.extend(own);
-        self.remote.http.send(method, &uri, headers, body).await
+        self.remote.http.send(method, &uri, headers, body).await.map(response_in_utf8)
     }
 
     /// Hands the messages of a response to the guard; says whether the request `id` is answered.
     async fn read(
         &self,
-        response: Response<IncomingBody>,
+        response: Response<AnswerBody>,
         id: Option<&Id>,
         has_session: bool,
         place: &mut Place,
@@ -368,7 +372,7 @@ impl Connection {
     async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
         let received = Received::of_client_as_line(message, &self.remote.pool).await;
         // Whoever waits for a broken answer hears that it is broken.
-        let mut is_answer = id.is_some() && received.unreadable_id() == id;
+        let mut is_answer = id.is_some() && received.broken_answer_id() == id;
         if let Some(frame) = received.frame()
             && let Kind::Response(found) = &frame.part.kind
         {

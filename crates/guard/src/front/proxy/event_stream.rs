@@ -7,12 +7,13 @@ use bytes::Bytes;
 use futures_util::stream::unfold;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
+use tokio::task::consume_budget;
 
 use super::session::{Answered, UNANSWERED};
 use super::{Proxy, ResponseBody};
 use crate::http::events::{
     EventSplitter, data, event, event_id, event_type, has_hidden_breaks, with_data,
-    without_hidden_lines,
+    with_plain_lines,
 };
 use crate::http::respond::{Body, BoxError};
 use crate::memory::{MemoryLimit, Sender};
@@ -66,6 +67,8 @@ impl<B: ResponseBody> EventStream<B> {
             // Small events without data go along with what follows them.
             let mut quiet = Vec::new();
             while let Some(event) = self.events.next() {
+                // One read may bring thousands of events.
+                consume_budget().await;
                 let checked = self.check(event).await;
                 if let Some((event, has_data)) = checked {
                     if (quiet.is_empty() && has_data) || event.len() > INLINE_BYTES {
@@ -186,7 +189,8 @@ impl<B: ResponseBody> EventStream<B> {
         }
         let origin = *origin;
         let session = Arc::clone(&request.session);
-        let mut received = Received::of_server(text.clone(), &pool).await;
+        // A client may read each line of data as a message of its own.
+        let mut received = Received::of_server_as_line(text.clone(), &pool).await;
         let left = match received.message() {
             Ok(message) => {
                 let ticket = drive(&session, |it, now| it.on_server(origin, &message, now));
@@ -200,7 +204,8 @@ impl<B: ResponseBody> EventStream<B> {
                     let may_answer = has_object && it.expects_checked(stream);
                     it.on_unreadable_server(origin, &unreadable, now) && !may_answer
                 });
-                let is_plain = !has_hidden_breaks(&text);
+                let has_lines = has_object && text.contains(&b'\n');
+                let is_plain = !has_lines && !has_hidden_breaks(&text);
                 (is_forwarded && is_plain).then(|| text.clone().into_bytes())
             }
         };
@@ -271,7 +276,7 @@ struct SplitEvent {
 
 impl SplitEvent {
     fn new(event: Counted, memory: &MemoryLimit) -> Self {
-        let event = match without_hidden_lines(&event) {
+        let event = match with_plain_lines(&event) {
             Some(left) => memory.count(left),
             None => event,
         };
@@ -292,4 +297,56 @@ fn rewritten(event: Counted, text: &[u8], left: Bytes, memory: &MemoryLimit) -> 
         return event.into_bytes();
     }
     memory.count(with_data(&event, left.trim_ascii_end())).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use bytes::Bytes;
+    use http_body_util::{BodyExt as _, Full};
+    use hyper::http::request::Parts;
+    use hyper::{Request, Response};
+    use tokio::task::yield_now;
+
+    use crate::front::proxy::{Next, Proxy};
+    use crate::{Client, Event, GuardedServer, MemoryLimit, Settings};
+
+    /// A server that answers with these events.
+    struct Events(String);
+
+    impl Next for Events {
+        type Body = Full<Bytes>;
+
+        async fn send(&self, _: Parts, _: Bytes) -> Result<Response<Full<Bytes>>, String> {
+            let response = Response::builder().header("content-type", "text/event-stream");
+            response.body(self.0.clone().into()).map_err(|error| error.to_string())
+        }
+    }
+
+    #[tokio::test]
+    async fn many_small_events_leave_the_thread_to_others() {
+        let mut settings = Settings::default();
+        settings.translate.eras = false;
+        let guarded = GuardedServer::new("server", settings, Arc::new(|_: Event| {}));
+        let (client, memory) = (Client::new(None).unwrap(), Arc::new(MemoryLimit::default()));
+        let proxy = Proxy::new("http://127.0.0.1:1/mcp", client, Arc::new(guarded), memory);
+        let ping = Full::from(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        let request = Request::post("/mcp").header("content-type", "application/json");
+        let server = Events(":\n\n".repeat(10_000));
+        let response =
+            Arc::new(proxy.unwrap()).answer_checked(request.body(ping).unwrap(), &server).await;
+        let turns = Arc::new(AtomicUsize::new(0));
+        let counts = Arc::clone(&turns);
+        let other = tokio::spawn(async move {
+            loop {
+                counts.fetch_add(1, Ordering::Relaxed);
+                yield_now().await;
+            }
+        });
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        assert!(body.len() >= 30_000 && turns.load(Ordering::Relaxed) > 10, "{turns:?}");
+        other.abort();
+    }
 }

@@ -14,7 +14,7 @@ use super::request::looks_like_json;
 use super::session::{Answered, UNANSWERED};
 use super::{Proxy, ResponseBody};
 use crate::http::body::{BodyError, read_body};
-use crate::http::charset::in_utf8;
+use crate::http::charset::response_in_utf8;
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, forward, full, join, json, refuse, with_body};
 use crate::memory::Sender;
@@ -56,9 +56,7 @@ impl Proxy {
         }
         request.is_sent &= !response.status().is_client_error();
         let has_body = !response.body().is_end_stream();
-        let (mut parts, body) = response.into_parts();
-        let body = in_utf8(&mut parts.headers, body);
-        let response = Response::from_parts(parts, body);
+        let response = response_in_utf8(response);
         match media(response.headers()) {
             Err(reason) if has_body => self.unreadable(&answered, response.into_parts().0, &reason),
             Ok(Media::Events) => self.check_events(answered, response),

@@ -1,18 +1,13 @@
 //! A client on standard input and output, in front of a server on HTTP.
 
-use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::thread;
 
-use hyper::HeaderMap;
-use tokio::io::split;
-use toolbond_guard::stdio::Upstream;
-use toolbond_guard::{Client, Event, MemoryLimit, Settings};
+use toolbond_guard::Settings;
 
 use super::http::{Answers, server};
 use super::stage::{Inbox, Open, Seen, Stage};
-use crate::http::guarded;
-use crate::pair::{Peer, runtime};
+use crate::answers_upstream::on_pipe;
+use crate::pair::Peer;
 
 /// A client on a pipe and a server on HTTP.
 pub(super) struct OverUpstream {
@@ -26,16 +21,7 @@ impl OverUpstream {
     pub(super) fn greeted(settings: Settings, revision: &str) -> Self {
         let (sender, receiver) = channel();
         let url = server(sender).url("/mcp");
-        let guarded = guarded(settings, Arc::new(|_: Event| {}));
-        let (client, to_client) = Peer::new();
-        let carry = async move {
-            let (connector, memory) = (Client::new(None).unwrap(), MemoryLimit::default());
-            let upstream =
-                Upstream::new(&url, HeaderMap::new(), connector, guarded, Arc::new(memory));
-            let (input, output) = split(tokio::net::TcpStream::from_std(to_client).unwrap());
-            upstream.unwrap().relay((Box::new(input), Box::new(output))).await;
-        };
-        thread::spawn(|| runtime().block_on(carry));
+        let client = on_pipe(&url, settings);
         let mut stage = Self { client, inbox: Inbox::new(receiver), open: Open::default() };
         let hello = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}"#;
         stage.client_sends(hello);
