@@ -293,7 +293,7 @@ mod tests {
             ("LEVEL", "before"),
             ("NAME", "ada"),
             ("FROM_HERE_KEY", "${HERE}"),
-            ("DOLLAR_KEY", "$ecret"),
+            ("DOLLAR_KEY", "$w0rd"),
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut secrets = Secrets::default();
@@ -301,7 +301,7 @@ mod tests {
         for (text, expected) in [
             (r#"sk"12/345, sk\"12/345, sk%2212%2F345"#, "[secret], [secret], [secret]"),
             ("MIIabc", "[secret]"),
-            ("hunter, swordfish, $ecret", "[secret], [secret], [secret]"),
+            ("hunter, swordfish, $w0rd", "[secret], [secret], [secret]"),
             ("the server said before that ada ${HERE}", "the server said before that ada ${HERE}"),
             // Cut.
             ("the key is sk\"12", "the key is [secret]"),
