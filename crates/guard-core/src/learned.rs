@@ -1,5 +1,6 @@
 //! What was learned of the output schemas that a server breaks.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -29,13 +30,6 @@ pub const MAX_TIMES: u8 = 3;
 /// The most tools, and the most bytes that they take, about.
 const MAX_TOOLS: usize = 1024;
 const MAX_BYTES: usize = 1 << 20;
-
-impl From<Relaxation> for Learned {
-    /// What is relaxed although the server broke nothing.
-    fn from(relaxation: Relaxation) -> Self {
-        Self { relaxation, times: 0 }
-    }
-}
 
 impl Learned {
     /// Clients get no schema.
@@ -154,26 +148,42 @@ impl LearnedTools {
     }
 
     /// Whether clients with the schema that `learned` makes of the author's take `content`, the structured content of a
-    /// result, or none; `None` where that takes too many steps to find out.
+    /// result that breaks the author's, or none; `None` where that takes too many steps to find out. Where nothing was
+    /// learned, clients have the author's, without formats.
     pub fn accepts(
         &self,
-        learned: &Arc<Learned>,
+        learned: Option<&Arc<Learned>>,
         contract: &Contract,
         content: Option<&Value>,
     ) -> Option<bool> {
-        let (Some(relaxation), Some(output)) = (learned.relaxation(), contract.output()) else {
+        let relaxation = learned.map(|learned| learned.relaxation());
+        let (Some(output), None | Some(Some(_))) = (contract.output(), relaxation) else {
             return Some(true);
         };
         let Some(content) = content else { return Some(false) };
-        let key = (*contract.digest().as_bytes(), Arc::as_ptr(learned).addr());
+        let address = learned.map_or(0, |learned| Arc::as_ptr(learned).addr());
+        let key = (*contract.digest().as_bytes(), address);
         let known = lock(&self.compiled).0.get(&key).map(|(schema, _)| schema.clone());
         let schema = if let Some(schema) = known {
             schema
         } else {
-            // What cannot be relaxed in this way is handed out without a schema.
-            let Some(relaxed) = relaxation.apply(output.value()) else { return Some(true) };
-            let schema = output.schema().compile_alike(&relaxed).ok()?;
-            lock(&self.compiled).0.insert(key, (schema.clone(), Arc::clone(learned)));
+            let relaxed = match relaxation.flatten() {
+                Some(relaxation) => match relaxation.apply(output.value()) {
+                    Some(relaxed) => Cow::Owned(relaxed),
+                    // What cannot be relaxed in this way is handed out without a schema.
+                    None => return Some(true),
+                },
+                None => Cow::Borrowed(output.value()),
+            };
+            let open = relax::open_choices(&relaxed).and_then(|it| it.apply(&relaxed));
+            let handed_out = match (open, learned) {
+                (Some(open), _) => open,
+                (None, Some(_)) => relaxed.into_owned(),
+                (None, None) => return Some(false),
+            };
+            let schema = output.schema().compile_alike(&handed_out).ok()?;
+            let learned = learned.cloned().unwrap_or_default();
+            lock(&self.compiled).0.insert(key, (schema.clone(), learned));
             schema
         };
         match schema.validate(content) {
@@ -274,14 +284,14 @@ mod tests {
         };
         let learned = tools.learn(&contract("t"), Some(&json!({ "b": 1 })));
         for content in [json!({ "b": 2 }), json!({ "b": "x" }), json!([])] {
-            let accepted = tools.accepts(&learned, &contract("t"), Some(&content));
+            let accepted = tools.accepts(Some(&learned), &contract("t"), Some(&content));
             assert_eq!(accepted, Some(content.is_object()));
         }
         assert_eq!(compiled(&tools).0, 1);
         // What is learned next is another schema.
         let next = tools.learn(&contract("t"), Some(&json!([])));
-        assert_eq!(tools.accepts(&next, &contract("t"), Some(&json!([]))), Some(true));
-        assert_eq!(tools.accepts(&learned, &contract("t"), Some(&json!([]))), Some(false));
+        assert_eq!(tools.accepts(Some(&next), &contract("t"), Some(&json!([]))), Some(true));
+        assert_eq!(tools.accepts(Some(&learned), &contract("t"), Some(&json!([]))), Some(false));
         let wide: Vec<_> =
             (0..2000).map(|n| (format!("p{n}"), json!({ "type": "string" }))).collect();
         let output = json!({ "required": ["a"], "properties": Value::from_iter(wide) });
@@ -289,7 +299,7 @@ mod tests {
             let tool = json!({ "name": n.to_string(), "inputSchema": { "type": "object" }, "outputSchema": output });
             let tool = Contract::received(tool).unwrap();
             let learned = tools.learn(&tool, Some(&json!({})));
-            assert_eq!(tools.accepts(&learned, &tool, Some(&json!({}))), Some(true));
+            assert_eq!(tools.accepts(Some(&learned), &tool, Some(&json!({}))), Some(true));
         }
         let (count, weight) = compiled(&tools);
         assert!(count < 12 && weight <= MAX_COMPILED as u64, "{count} {weight}");

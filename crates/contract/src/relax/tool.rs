@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use toolbond_schema::Pointer;
 
-use super::polarity::Graph;
+use super::polarity::{Edge, Graph};
 use super::relaxation::{Relaxation, map};
 use super::step::{Loosening, Step};
 use crate::project::{marker, schema_map::SchemaMap};
@@ -120,23 +120,33 @@ pub fn without_formats(tool: &Value) -> Cow<'_, Value> {
     strip(tool).map_or(Cow::Borrowed(tool), Cow::Owned)
 }
 
-/// What changes each `oneOf` of an output schema that holds formats that `ajv-formats` asserts into `anyOf`; `None` where
-/// there is none.
+/// What changes each `oneOf` of an output schema that holds formats that `ajv-formats` asserts into `anyOf`, as far as the
+/// schema then accepts no less; `None` where there is none.
 #[must_use]
 pub fn open_choices(schema: &Value) -> Option<Relaxation> {
     let map = map(schema)?;
     let graph = Graph::new(&map);
     let formats: Vec<_> = asserted(&map).map(|(at, _)| at).collect();
+    if formats.is_empty() {
+        return None;
+    }
+    let is_choice = |edge: &Edge| edge.inverting == Some("oneOf");
+    let can_open = |edge: &Edge| map.places[edge.holder].schema.get("anyOf").is_none();
+    let fixed = graph.inverted(&graph.inverting(|edge| is_choice(edge) && can_open(edge)));
     let mut steps = Vec::new();
-    for edge in graph.inverting(|edge| edge.inverting != Some("oneOf")) {
+    for edge in graph.inverting(|edge| !is_choice(edge) || !can_open(edge)) {
         let below = graph.inverted(&[edge]);
         let at = Pointer::from(map.places[edge.holder].pointer.as_str());
         let step = Step { at, change: Loosening::AnyOf };
-        if formats.iter().any(|format| below.contains(format)) && !steps.contains(&step) {
+        if !fixed.contains(&edge.holder)
+            && formats.iter().any(|format| below.contains(format))
+            && !steps.contains(&step)
+        {
             steps.push(step);
         }
     }
-    (!steps.is_empty()).then_some(Relaxation { steps })
+    let choices = Relaxation { steps };
+    (!choices.is_empty() && choices.apply(schema).is_some()).then_some(choices)
 }
 
 /// The schemas with a format that `ajv-formats` asserts, by their place.

@@ -1,13 +1,11 @@
 //! Results that break the output schema of their tool, under `repair`: the model gets the data all the same.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolbond_contract::{
     Contract, Finding, JudgedCall, Mode, Outcome, Structured,
     arguments::{Change, large_integers},
-    relax,
     results::{RepairedResult, ResultTerms},
     rules::{RESULT_INVALID, RESULT_MISSING},
 };
@@ -20,7 +18,6 @@ use crate::json::edit::{Span, apply, minify, patch_value};
 use crate::json::members::entries;
 use crate::json::scan::elements;
 use crate::json::strict;
-use crate::learned::Learned;
 
 /// What an error says first that takes the place of a result.
 const RAN: &str = "the tool ran; do not repeat the call";
@@ -45,7 +42,7 @@ impl ResultCheck<'_> {
     ) -> CheckedResult {
         let repaired = judged.repaired_result.take();
         let is_wrong = matches!(judged.outcome, Outcome::Repaired | Outcome::Invalid);
-        if is_wrong && self.is_valid_for_client(result, contract) {
+        if is_wrong && self.is_valid_for_client(result, contract) == Some(true) {
             return self.passed(text, result);
         }
         match (judged.outcome, repaired) {
@@ -79,21 +76,13 @@ impl ResultCheck<'_> {
         }
     }
 
-    /// Whether a result that breaks the author's schema is valid under the one that the client was given: a relaxed one, or
-    /// one whose alternatives formats tell apart for clients that assert them.
-    fn is_valid_for_client(self, result: &Value, contract: &Contract) -> bool {
-        let Some(held) = self.held() else { return false };
-        let content = Structured::from_result(result).value();
-        let table = self.server.learned();
-        let accepts = |it: &Arc<Learned>| table.accepts(it, contract, content) == Some(true);
-        match (&held.learned, contract.output()) {
-            (Some(learned), _) => accepts(learned),
-            (None, Some(output)) => {
-                let open = || relax::open_choices(output.value());
-                content.is_some() && open().is_some_and(|open| accepts(&Learned::from(open).into()))
-            }
-            _ => false,
-        }
+    /// Whether a result that breaks the author's schema is valid under the one that the client was given; `None` where that
+    /// takes too many steps to find out.
+    fn is_valid_for_client(self, result: &Value, contract: &Contract) -> Option<bool> {
+        let Some(held) = self.held() else { return Some(false) };
+        // `null` says that there is none.
+        let content = Structured::from_result(result).value().filter(|content| !content.is_null());
+        self.server.learned().accepts(held.learned.as_ref(), contract, content)
     }
 
     /// Decides about a result that breaks the schema, and learns from it.
@@ -114,8 +103,7 @@ impl ResultCheck<'_> {
         let content = Structured::from_result(result).value().filter(|content| !content.is_null());
         let table = self.server.learned();
         let known = table.get(contract).map(|(learned, _)| learned);
-        let accepted =
-            known.as_ref().map_or(Some(false), |it| table.accepts(it, contract, content));
+        let accepted = table.accepts(known.as_ref(), contract, content);
         // A server may break its schema in ever new ways: what is not learned has one line.
         let mut is_new = self.server.is_first(&(contract.name(), rule));
         if accepted == Some(false) {
@@ -140,11 +128,7 @@ impl ResultCheck<'_> {
         let Some(held) = self.held().filter(|held| held.is_listed && held.is_validated) else {
             return self.passed(text, result);
         };
-        let accepts = match &held.learned {
-            Some(learned) => table.accepts(learned, contract, content),
-            None => Some(false),
-        };
-        if accepts != Some(false) {
+        if table.accepts(held.learned.as_ref(), contract, content) != Some(false) {
             return self.passed(text, result);
         }
         if let Some(span) = self.span {

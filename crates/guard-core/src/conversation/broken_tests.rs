@@ -520,6 +520,31 @@ fn formats_that_tell_alternatives_apart_refuse_nothing() {
     let valid = result(&json!({ "when": "2026-11-19" }));
     assert_eq!(call(&mut talk, STRICT, &valid).0, valid);
     assert_eq!(talk.conversation.server.learned().changes(), 0);
+    // Also when something else was relaxed.
+    call(&mut talk, STRICT, &result(&json!({ "id": 7 })));
+    list_of(&mut talk, STRICT, &tools);
+    assert_eq!(call(&mut talk, STRICT, &valid).0, valid);
+}
+
+#[test]
+fn formats_that_have_to_stay_keep_no_result_from_being_repaired() {
+    let choice = json!({ "oneOf": [{ "type": "string", "format": "date" }, { "type": "string", "format": "date-time" }] });
+    let mut beside = choice.clone();
+    beside["anyOf"] = json!([{ "minLength": 1 }]);
+    let properties = json!({ "k": { "type": "integer" }, "when": choice, "not": { "not": choice }, "beside": beside });
+    let output = json!({ "type": "object", "properties": properties });
+    let tools =
+        json!([{ "name": "add", "inputSchema": { "type": "object" }, "outputSchema": output }]);
+    let mut talk = default_talk();
+    let listed = list_of(&mut talk, STRICT, &tools);
+    let listed = &listed["tools"][0]["outputSchema"]["properties"];
+    assert!(listed["when"].get("anyOf").is_some(), "{listed}");
+    assert_eq!((&listed["not"], &listed["beside"]), (&properties["not"], &properties["beside"]));
+    let (found, _) = call(&mut talk, STRICT, &result(&json!({ "k": "12" })));
+    assert_eq!(found, result(&json!({ "k": 12 })));
+    let (found, _) = call(&mut talk, STRICT, &result(&json!({ "k": "x1" })));
+    assert_eq!(found["isError"], true, "{found}");
+    assert_eq!(talk.conversation.server.learned().changes(), 1);
 }
 
 #[test]

@@ -366,6 +366,7 @@ impl Conversation {
             }
             return (to, Decision::Dropped);
         }
+        let renames = part.rules.settings.may_refuse_results();
         let pending = match part.origin {
             Origin::Pipe => self.pending.answer(id),
             // A client that goes by ids would take it for the answer to another request.
@@ -374,8 +375,8 @@ impl Conversation {
             {
                 None
             }
-            Origin::Stream(stream) => self.pending.answer_on(stream, id, false),
-            Origin::Resumed(stream) => self.pending.answer_on(stream, id, true),
+            Origin::Stream(stream) => self.pending.answer_on(stream, id, false, renames),
+            Origin::Resumed(stream) => self.pending.answer_on(stream, id, true, renames),
             Origin::Listening(_) => self.pending.answer_anywhere(id),
         };
         let Some(pending) = pending else {

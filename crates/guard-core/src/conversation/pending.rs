@@ -284,25 +284,29 @@ impl PendingRequests {
     /// The request that an answer with `id` on `stream` belongs to, marked as answered.
     ///
     /// Some clients take whatever answer comes on the stream of a request for the answer to it. So an
-    /// answer with another id belongs to the only request that is open there, and leaves with its id:
-    /// other clients may read the one that it came with as that of a request on another stream.
+    /// answer with another id belongs to the only request that is open there. With `renames` it leaves with
+    /// the id of that: other clients may read the one that it came with as that of a request on another stream.
     pub(super) fn answer_on(
         &mut self,
         stream: StreamId,
         id: &Id,
         is_resumed: bool,
+        renames: bool,
     ) -> Option<Pending> {
         let fits = |pending: &Pending| {
             if is_resumed { !pending.is_held() } else { pending.is_open() }
         };
         let is_open = |id: &Id| self.requests.get(&(stream, id.clone())).is_some_and(fits);
-        let key = id.among(is_open).map(|own| (stream, own)).or_else(|| {
+        let own = id.among(is_open);
+        let renames = renames || own.is_some();
+        let key = own.map(|own| (stream, own)).or_else(|| {
             let keys = self.streams.get(&stream)?.iter();
             let mut open = keys.filter(|key| self.requests.get(key).is_some_and(&fits));
             let only = open.next()?;
             open.next().is_none().then(|| only.clone())
         })?;
-        Some(self.requests.get_mut(&key)?.mark_answered().answered_as(id, &key.1))
+        let answered = self.requests.get_mut(&key)?.mark_answered();
+        Some(if renames { answered.answered_as(id, &key.1) } else { answered })
     }
 
     /// Whether a request of the same sender and id waits on another stream whose client has not left.
@@ -544,14 +548,14 @@ mod tests {
         let (one, two) = (StreamId::new(), StreamId::new());
         requests.insert((one, Id::Integer(1)), pending(one)).unwrap();
         requests.insert((two, Id::Integer(1)), pending(two)).unwrap();
-        let answered = requests.answer_on(one, &Id::Integer(7), false).unwrap();
+        let answered = requests.answer_on(one, &Id::Integer(7), false, true).unwrap();
         assert_eq!(answered.client_id.as_deref(), Some("1"));
-        assert!(requests.answer_on(one, &Id::Integer(1), false).is_none());
-        assert!(requests.answer_on(one, &Id::Integer(1), true).is_some());
+        assert!(requests.answer_on(one, &Id::Integer(1), false, true).is_none());
+        assert!(requests.answer_on(one, &Id::Integer(1), true, true).is_some());
         assert!(requests.answer_anywhere(&Id::Integer(1)).is_some());
         requests.insert((two, Id::Integer(2)), pending(two)).unwrap();
         requests.insert((two, Id::Integer(3)), pending(two)).unwrap();
-        assert!(requests.answer_on(two, &Id::Integer(9), false).is_none());
+        assert!(requests.answer_on(two, &Id::Integer(9), false, true).is_none());
         assert_eq!(requests.close(two).len(), 3);
     }
 

@@ -135,6 +135,11 @@ impl Conversation {
         }
     }
 
+    /// The revision that was agreed on.
+    pub fn negotiated(&self) -> &Revision {
+        &self.negotiated
+    }
+
     /// Returns the same conversation with a session or without, where each request has a stream of its own.
     pub fn with_session(self, has_session: bool) -> Self {
         Self { has_session, ..self }

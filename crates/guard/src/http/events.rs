@@ -170,7 +170,8 @@ where
         Self { body, events: EventSplitter::new(sender, max, limit) }
     }
 
-    /// The next event; `None` at the end, and where the body breaks off. The last one needs no blank line.
+    /// The next event; `None` at the end, and where the body breaks off. The last one may lack its blank line
+    /// ([`is_over`](Self::is_over)).
     ///
     /// Fails if there is no memory for it in time, or if it is too long.
     pub(crate) async fn next(&mut self) -> Result<Option<Counted>, BodyError> {
@@ -179,10 +180,8 @@ where
                 return Ok(Some(event));
             }
             if self.events.is_over {
-                // A connection that closes in the middle of a message may end the body, too.
                 let rest = self.events.rest();
-                let is_whole = matches!(rest.trim_ascii_end().last(), Some(b'}' | b']'));
-                return Ok(is_whole.then_some(rest));
+                return Ok((!rest.is_empty()).then_some(rest));
             }
             match self.body.frame().await {
                 Some(Ok(frame)) => {
@@ -194,6 +193,13 @@ where
                 None => self.events.finish(),
             }
         }
+    }
+}
+
+impl<B> BodyEvents<B> {
+    /// Whether the body has ended, so that the event that came last may have been cut off.
+    pub(crate) fn is_over(&self) -> bool {
+        self.events.is_over
     }
 }
 
@@ -419,7 +425,6 @@ mod tests {
             ("data: {}\r\r", "data: {}\r\r"),
             ("data: []\n", "data: []\n"),
             ("data: {}", "data: {}"),
-            ("data: {\"a\":", ""),
             ("", ""),
         ];
         for (text, last) in cases {

@@ -43,6 +43,9 @@ pub enum ResultsFileError {
     /// It is some other file, which stays whatever happens.
     #[error("it holds something else: expected `{{\"version\":{VERSION},\"tools\":[` at its start")]
     NotOurs,
+    /// A file of somebody else stands where the new one is written.
+    #[error("{} is in the way", .0.display())]
+    InTheWay(PathBuf),
     /// It is damaged, or of another version.
     #[error(
         "expected a results file of version {VERSION}: {0}; `toolbond guard --forget` deletes it"
@@ -189,6 +192,8 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), ResultsFileError> {
     // One that a guard left when it was killed goes; what somebody else wrote stays.
     match read(&temporary) {
         Ok(_) | Err(ResultsFileError::Damaged(_) | ResultsFileError::TooLong) => {}
+        Err(ResultsFileError::NotOurs) if is_cut(&temporary)? => {}
+        Err(ResultsFileError::NotOurs) => return Err(ResultsFileError::InTheWay(temporary)),
         Err(error) => return Err(error),
     }
     if let Err(error) = fs::remove_file(&temporary)
@@ -205,6 +210,13 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), ResultsFileError> {
         let _ = fs::remove_file(&temporary);
     }
     Ok(written?)
+}
+
+/// Whether the file at `path` is the start of a results file, or what a machine that lost power left of one.
+fn is_cut(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    options().read(true).open(path)?.take(16).read_to_end(&mut start)?;
+    Ok(br#"{"version":"#.starts_with(&start) || start.iter().all(|byte| *byte == 0))
 }
 
 /// The path of a file beside the one at `path`.

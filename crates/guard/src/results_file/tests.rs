@@ -298,9 +298,12 @@ fn what_is_planted_beside_the_file_is_not_touched() {
     }
     assert!(!Path::new(&path).exists());
     // What a guard left there goes.
-    fs::write(&new, r#"{"version":1,"tools":["#).unwrap();
-    assert_eq!(learn(&path), Vec::<String>::new());
-    assert!(!Path::new(&new).exists() && Path::new(&path).exists());
+    for left in [r#"{"version":1,"tools":["#, r#"{"ver"#, "\0\0\0\0"] {
+        fs::write(&new, left).unwrap();
+        assert_eq!(learn(&path), Vec::<String>::new());
+        assert!(!Path::new(&new).exists() && Path::new(&path).exists());
+        fs::remove_file(&path).unwrap();
+    }
 }
 
 #[test]

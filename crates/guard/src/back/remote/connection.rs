@@ -333,8 +333,12 @@ impl Connection {
                     Ok(None) => break,
                     Err(error) => return failed(&format!("an event of the server: {error}")),
                 };
-                place.move_to(&event);
                 let message = data(&event, memory);
+                // What has no blank line after it is whole if it is the answer. Else it comes again.
+                if events.is_over() && !self.is_answer(&message, id).await {
+                    break;
+                }
+                place.move_to(&event);
                 if !message.is_empty() {
                     is_answered |= self.take(message, id).await;
                 }
@@ -366,6 +370,13 @@ impl Connection {
         }
         // Errors about a request do not always repeat its id.
         told.map_or(Ok(is_answered), |told| Err(NoAnswer::Error(told)))
+    }
+
+    /// Whether `message` is the answer to the request `id`.
+    async fn is_answer(&self, message: &Counted, id: Option<&Id>) -> bool {
+        let received = Received::of_client(message.clone(), &self.remote.pool).await;
+        let kind = received.frame().map(|frame| frame.part.kind);
+        matches!(kind, Some(Kind::Response(found)) if found.among(|found| Some(found) == id).is_some())
     }
 
     /// Takes a message of the server; `true` if it answers the request `id`.

@@ -70,7 +70,7 @@ impl Refusal {
     }
 }
 
-/// Tells how to serve a POST with these headers and this message. `has_session` says whether they name an open session,
+/// Tells how to serve a POST with these headers and this message. `has_session` says whether they name a session,
 /// which began with `initialize`, whatever revision that agreed on.
 ///
 /// Fails with the response if the headers contradict the message, lack what its revision requires, or name a

@@ -194,11 +194,11 @@ impl Processes {
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Response<Body> {
-        let era = match era_of_headers(headers, self.has_session(headers), &self.server.supported())
-        {
-            Ok(era) => era,
-            Err(response) => return *response,
-        };
+        let era =
+            match era_of_headers(headers, self.is_of_session(headers), &self.server.supported()) {
+                Ok(era) => era,
+                Err(response) => return *response,
+            };
         let Some(id) = session_id(headers).filter(|_| era == Era::Legacy) else {
             return plain(StatusCode::METHOD_NOT_ALLOWED, "expected the header Mcp-Session-Id\n");
         };
@@ -217,6 +217,13 @@ impl Processes {
         session_id(headers).is_some_and(|id| self.session(id).is_some())
     }
 
+    /// Whether a request that names 2026-07-28 may be of a session: of one whose server agreed on that in `initialize`, or
+    /// one that is over.
+    fn is_of_session(&self, headers: &HeaderMap) -> bool {
+        let agreed = |session: Arc<ProcessSession>| session.negotiated().is_natural();
+        session_id(headers).is_some_and(|id| self.session(id).is_none_or(agreed))
+    }
+
     /// Answers a body that is not a message.
     fn refuse_unreadable(&self, text: &message::Unreadable) -> Response<Body> {
         self.server.report_unreadable(text);
@@ -225,7 +232,7 @@ impl Processes {
     }
 
     async fn post(&self, caller: &Caller, headers: &HeaderMap, message: &Message<'_>) -> Posted {
-        let has_session = self.has_session(headers);
+        let has_session = self.is_of_session(headers);
         match era_of_post(headers, message, has_session, &self.server.supported()) {
             Ok(Era::Modern) => return self.post_modern(caller, headers, message).await,
             Ok(Era::Legacy) => {}

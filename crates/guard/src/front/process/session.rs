@@ -148,6 +148,11 @@ impl Transport for ProcessSession {
 }
 
 impl ProcessSession {
+    /// The revision that client and server agreed on.
+    pub(super) fn negotiated(&self) -> Revision {
+        self.driven.look(|conversation| conversation.negotiated().clone())
+    }
+
     /// A session without a process.
     fn new(
         kind: SessionKind,
