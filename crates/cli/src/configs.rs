@@ -11,6 +11,7 @@ use toolbond_clients::{
 use crate::input::read_text;
 use crate::replace::replace_if;
 use crate::secrets::Secrets;
+use crate::words::quoted;
 
 /// Which servers are meant.
 #[derive(Debug, clap::Args)]
@@ -227,6 +228,16 @@ pub(crate) fn full_name(server: &Server) -> String {
     match &server.project {
         Some(project) => format!("{} (in {project})", server.name),
         None => server.name.clone(),
+    }
+}
+
+/// The command that does `verb` with `server`.
+pub(crate) fn command_for(verb: &str, file: &ConfigFile, server: &Server) -> String {
+    // `other` is the name of no client.
+    if file.client.name == "other" {
+        format!("toolbond {verb} --file {} {}", quoted(&file.name), quoted(&server.name))
+    } else {
+        format!("toolbond {verb} {} {}", file.client.name, quoted(&server.name))
     }
 }
 

@@ -7,8 +7,7 @@ use std::path::Path;
 use toolbond_clients::{Behind, Server, Start};
 use toolbond_guard::live::ToolsError;
 
-use crate::configs::ConfigFile;
-use crate::words::quoted;
+use crate::configs::{ConfigFile, command_for};
 
 /// What to do about `error` of `server`.
 pub(super) fn advice(
@@ -37,7 +36,7 @@ pub(super) fn advice(
         return Some(text.to_owned());
     }
     if is_missing && guard.is_some() && Path::new(program).is_absolute() {
-        return Some(format!("this file does not exist; {}", wrap_command(file, server)));
+        return Some(format!("this file does not exist; {}", command_for("wrap", file, server)));
     }
     if is_missing {
         return Some(about_missing(program).to_owned());
@@ -83,14 +82,4 @@ fn is_found(program: &str) -> bool {
         return Path::new(program).exists() || !Path::new(program).is_absolute();
     }
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
-}
-
-/// The command that puts a guard in front of `server`.
-pub(super) fn wrap_command(file: &ConfigFile, server: &Server) -> String {
-    // `other` is the name of no client.
-    if file.client.name == "other" {
-        format!("toolbond wrap --file {} {}", quoted(&file.name), quoted(&server.name))
-    } else {
-        format!("toolbond wrap {} {}", file.client.name, quoted(&server.name))
-    }
 }

@@ -9,10 +9,10 @@ use toolbond_clients::{Behind, Document, Server, Start};
 use toolbond_guard::live::{Listed, ToolsError};
 use toolbond_guard::{Launch, StartError};
 
-use super::advice::{advice, wrap_command};
+use super::advice::advice;
 use super::checkup::{Checkup, State};
 use super::variables::expand;
-use crate::configs::ConfigFile;
+use crate::configs::{ConfigFile, command_for};
 use crate::live::is_interrupted;
 use crate::probe::{SignIn, ask_command, ask_url};
 use crate::secrets::Secrets;
@@ -57,7 +57,7 @@ pub(crate) async fn check(
                 Ok(Err(error)) if is_interrupted(&error) => return Err(error),
                 _ => {}
             }
-            checkup.judge(file.client, listed, &wrap_command(file, server));
+            checkup.judge(file.client, listed, &command_for("wrap", file, server));
         }
         Ok(Err(error)) if is_interrupted(&error) => return Err(error),
         Ok(Err(error)) => {

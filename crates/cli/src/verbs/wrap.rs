@@ -192,7 +192,7 @@ impl Wrap {
         }
         if !chosen.is_empty() {
             if let Some(record) = Record::read(&folders.data(), &file.real) {
-                writeln!(out, "  a copy of what it was: {}", shown(record.copy(), folders))?;
+                writeln!(out, "  a copy without guards: {}", shown(record.copy(), folders))?;
             }
             writeln!(out, "  restart {} to use the guard", file.client.title)?;
             if file.is_project && self.via.is_none() {
