@@ -40,7 +40,7 @@ pub use edit::EditError;
 pub use paths::{Folders, Os};
 pub use record::{Lock, Record, RecordError, keep_copy};
 pub use server::{Server, Start};
-pub use tree::{Document, ParseError, Syntax};
+pub use tree::{Document, NamedText, ParseError, Syntax};
 pub use unwrap::{can_unwrap, unwrap};
 pub use wrap::{repoint, wrap};
 pub use wrapper::{Via, Wrapper};

@@ -122,9 +122,8 @@ async fn ask(
 
 /// `listed` without the secrets in what is printed of it.
 fn without(mut listed: Listed, secrets: &Secrets) -> Listed {
-    for text in [&mut listed.name, &mut listed.noise].into_iter().flatten() {
-        *text = secrets.hide(text);
-    }
+    listed.name = listed.name.map(|name| secrets.hide(&name));
+    listed.noise = listed.noise.map(|line| secrets.hide_cut(&line));
     listed.revision = secrets.hide(&listed.revision);
     listed
 }
@@ -135,7 +134,7 @@ fn hidden(mut error: anyhow::Error, secrets: &Secrets) -> anyhow::Error {
         *program = secrets.hide(program);
     } else if let Some(error) = error.downcast_mut::<ToolsError>() {
         if let Some(quote) = error.quote_mut() {
-            *quote = secrets.hide(quote);
+            *quote = secrets.hide_cut(quote);
         }
     } else if !error.is::<SignIn>() {
         return anyhow!(secrets.hide(&format!("{error:#}")));

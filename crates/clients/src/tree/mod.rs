@@ -5,6 +5,12 @@ mod node;
 mod syntax;
 mod toml;
 
+use std::collections::HashSet;
+use std::ptr;
+
+use crate::server::Server;
+
+pub use node::NamedText;
 pub(crate) use node::{Member, Node};
 pub use syntax::{ParseError, Syntax};
 
@@ -29,11 +35,22 @@ impl<'a> Document<'a> {
         Ok(Self { text, syntax, root })
     }
 
-    /// All texts in it, each with the name of the member that it is the value of, or an element of.
+    /// All texts and numbers in it; `servers` are those in it.
     #[must_use]
-    pub fn named_texts(&self) -> Vec<(&str, &str)> {
+    pub fn named_texts(&self, servers: &[Server]) -> Vec<NamedText<'_>> {
+        let roots = servers.iter().filter_map(|it| self.root.at(&it.path)).map(ptr::from_ref);
         let mut texts = Vec::new();
-        self.root.add_texts("", &mut texts);
+        self.root.add_texts(self.text, &mut Vec::new(), &roots.collect(), &mut texts);
+        texts
+    }
+
+    /// The texts and numbers in the table of `server`.
+    #[must_use]
+    pub fn texts_of(&self, server: &Server) -> Vec<NamedText<'_>> {
+        let mut texts = Vec::new();
+        if let Some(node) = self.root.at(&server.path) {
+            node.add_texts(self.text, &mut Vec::new(), &HashSet::new(), &mut texts);
+        }
         texts
     }
 }
