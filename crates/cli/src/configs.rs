@@ -9,7 +9,7 @@ use toolbond_clients::{
 };
 
 use crate::input::read_text;
-use crate::replace::replace_if;
+use crate::replace::{remove_left, replace_if};
 use crate::secrets::Secrets;
 use crate::words::quoted;
 
@@ -209,8 +209,9 @@ impl ConfigFile {
         Ok(())
     }
 
-    /// Replaces the file, unless it was changed since it was read.
+    /// Replaces the file, unless it was changed since it was read. The lock is held.
     pub(crate) fn write(&self, text: &str) -> anyhow::Result<()> {
+        remove_left(&self.real);
         replace_if(&self.real, text.as_bytes(), || self.check())
     }
 }
