@@ -180,6 +180,9 @@ impl Wrap {
                     }
                     "guarded now"
                 }
+                Start::Command { guard: Some(_), .. } if server.verb().is_none() => {
+                    "left as it is: it seems to start `toolbond guard` itself"
+                }
                 _ if guards.is_guarded(server) => "guarded already",
                 Start::Remote { .. } => "left as it is: it is on HTTP (name it to wrap it)",
                 Start::Unknown(reason) => reason,
