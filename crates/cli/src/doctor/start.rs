@@ -18,6 +18,9 @@ use crate::probe::{SignIn, ask_command, ask_url};
 use crate::secrets::Secrets;
 use crate::watchdog::start_watchdog;
 
+/// How the warning of a guard about the end of its server starts.
+const ENDED: &str = "server: the server ended before it answered (";
+
 /// Asks `server` for its tools and judges them. Fails only if a signal ends this.
 pub(crate) async fn check(
     file: &ConfigFile,
@@ -128,13 +131,19 @@ fn without(mut listed: Listed, secrets: &Secrets) -> Listed {
     listed
 }
 
+/// What a guard says of the end of its server, where `how` quotes that; else `how`.
+fn inside(how: &str) -> &str {
+    let found = how.split_once("stderr: toolbond: ").and_then(|(_, line)| line.split_once(ENDED));
+    found.map_or(how, |(_, inside)| inside.strip_suffix(')').unwrap_or(inside))
+}
+
 /// `error` without the secrets in what it quotes.
 fn hidden(mut error: anyhow::Error, secrets: &Secrets) -> anyhow::Error {
     if let Some(StartError::Start { program, .. }) = error.downcast_mut() {
         *program = secrets.hide(program);
     } else if let Some(error) = error.downcast_mut::<ToolsError>() {
         if let Some(quote) = error.quote_mut() {
-            *quote = secrets.hide_cut(quote);
+            *quote = secrets.hide_cut(inside(quote));
         }
     } else if !error.is::<SignIn>() {
         return anyhow!(secrets.hide(&format!("{error:#}")));
