@@ -36,14 +36,16 @@ impl Secrets {
     pub(crate) fn of_document(document: &Document<'_>, servers: &[Server]) -> Self {
         let mut secrets = Self::default();
         let texts = document.named_texts(servers);
-        texts.iter().for_each(|text| secrets.add_text(text));
+        for text in &texts {
+            secrets.add_text(text);
+        }
         for server in servers {
             secrets.add_server(document, server);
         }
         // As the file writes them: `\/` and `\u0026` are other characters there.
         for NamedText { text, raw, .. } in &texts {
             let raw = raw.trim_matches(['"', '\'']);
-            if raw != text && raw != in_json(text) && secrets.hide(text) != *text {
+            if raw != *text && raw != in_json(text) && secrets.hide(text) != **text {
                 raw.lines().for_each(|line| secrets.add_form(line.trim().to_owned()));
             }
         }
@@ -70,7 +72,7 @@ impl Secrets {
                         self.add_unusual(text);
                     }
                 }
-                let words: Vec<_> = texts.into_iter().map(|it| it.text).collect();
+                let words: Vec<_> = texts.iter().map(|it| it.text.to_owned()).collect();
                 self.add_command("", &words);
             }
         }
@@ -116,7 +118,9 @@ impl Secrets {
         let words = [program].into_iter().chain(arguments.iter().map(String::as_str));
         let words: Vec<_> = words.collect();
         self.add_words(&words);
-        words.into_iter().for_each(|line| self.add_line(line, MAX_NESTED));
+        for line in words {
+            self.add_line(line, MAX_NESTED);
+        }
     }
 
     /// Adds what is secret in a line, which a shell may split or not, and in lines that are words of it.
@@ -129,7 +133,9 @@ impl Secrets {
         let words = shell_words(line);
         if words.len() > 1 && depth > 0 {
             self.add_words(&words.iter().map(String::as_str).collect::<Vec<_>>());
-            words.iter().for_each(|word| self.add_line(word, depth - 1));
+            for word in &words {
+                self.add_line(word, depth - 1);
+            }
         }
     }
 

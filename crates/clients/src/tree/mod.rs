@@ -5,13 +5,7 @@ mod node;
 mod syntax;
 mod toml;
 
-use std::collections::HashSet;
-use std::ptr;
-
-use crate::server::Server;
-
-pub use node::NamedText;
-pub(crate) use node::{Member, Node};
+pub(crate) use node::{Kind, Member, Node};
 pub use syntax::{ParseError, Syntax};
 
 /// A configuration: its text, and where everything is.
@@ -33,24 +27,5 @@ impl<'a> Document<'a> {
         };
         root.shift(mark);
         Ok(Self { text, syntax, root })
-    }
-
-    /// All texts and numbers in it; `servers` are those in it.
-    #[must_use]
-    pub fn named_texts(&self, servers: &[Server]) -> Vec<NamedText<'_>> {
-        let roots = servers.iter().filter_map(|it| self.root.at(&it.path)).map(ptr::from_ref);
-        let mut texts = Vec::new();
-        self.root.add_texts(self.text, &mut Vec::new(), &roots.collect(), &mut texts);
-        texts
-    }
-
-    /// The texts and numbers in the table of `server`.
-    #[must_use]
-    pub fn texts_of(&self, server: &Server) -> Vec<NamedText<'_>> {
-        let mut texts = Vec::new();
-        if let Some(node) = self.root.at(&server.path) {
-            node.add_texts(self.text, &mut Vec::new(), &HashSet::new(), &mut texts);
-        }
-        texts
     }
 }

@@ -1,22 +1,8 @@
 //! Values and their places.
 
-use std::collections::HashSet;
 use std::ops::Range;
-use std::{mem, ptr};
 
 use serde_json::{Map, Value};
-
-/// A text or a number of a configuration.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct NamedText<'a> {
-    /// The members that it is in, from the outermost on; of a server, those in its table.
-    pub names: Vec<&'a str>,
-    /// What it says.
-    pub text: String,
-    /// What stands in the file.
-    pub raw: &'a str,
-}
 
 /// A value and its place.
 #[derive(Clone, Debug)]
@@ -80,37 +66,6 @@ impl Node {
                 Value::Object(members.collect::<Map<_, _>>())
             }
             Kind::Other(value) => value.clone(),
-        }
-    }
-
-    /// Adds the texts and numbers in it. `names` are those of the members that it is in, from one of `roots` on.
-    pub(super) fn add_texts<'a>(
-        &'a self,
-        source: &'a str,
-        names: &mut Vec<&'a str>,
-        roots: &HashSet<*const Self>,
-        texts: &mut Vec<NamedText<'a>>,
-    ) {
-        let mut add = |text: &str| {
-            let raw = &source[self.range.clone()];
-            texts.push(NamedText { names: names.clone(), text: text.to_owned(), raw });
-        };
-        match &self.kind {
-            Kind::Text(text) => add(text),
-            Kind::Other(Value::String(number)) => add(number),
-            Kind::Other(_) => {}
-            Kind::List(items) => {
-                items.iter().for_each(|item| item.add_texts(source, names, roots, texts));
-            }
-            Kind::Table(members) => {
-                let before = roots.contains(&ptr::from_ref(self)).then(|| mem::take(names));
-                for Member { name, value, .. } in members {
-                    names.push(name);
-                    value.add_texts(source, names, roots, texts);
-                    names.pop();
-                }
-                *names = before.unwrap_or_else(|| mem::take(names));
-            }
         }
     }
 
