@@ -36,9 +36,13 @@ pub(crate) fn replace_if(
         Err(_) => None,
     };
     let beside = beside(&target);
-    let file = create(&beside, old.is_some())
-        .with_context(|| beside.display().to_string())
-        .with_context(context)?;
+    let file = create(&beside, old.is_some()).map_err(|error| {
+        // Of no other error, the name says more.
+        let is_there = error.kind() == io::ErrorKind::AlreadyExists;
+        let error = anyhow::Error::from(error);
+        if is_there { error.context(beside.display().to_string()) } else { error }
+    });
+    let file = file.with_context(context)?;
     let written = write(file, bytes, old.as_ref()).with_context(context);
     let replaced = written
         .and_then(|()| check())
