@@ -9,8 +9,9 @@ use toolbond_clients::{
 };
 
 use crate::input::read_text;
-use crate::replace::replace_if;
+use crate::replace::{remove_left, replace_if};
 use crate::secrets::Secrets;
+use crate::words::quoted;
 
 /// Which servers are meant.
 #[derive(Debug, clap::Args)]
@@ -208,8 +209,9 @@ impl ConfigFile {
         Ok(())
     }
 
-    /// Replaces the file, unless it was changed since it was read.
+    /// Replaces the file, unless it was changed since it was read. The lock is held.
     pub(crate) fn write(&self, text: &str) -> anyhow::Result<()> {
+        remove_left(&self.real);
         replace_if(&self.real, text.as_bytes(), || self.check())
     }
 }
@@ -227,6 +229,16 @@ pub(crate) fn full_name(server: &Server) -> String {
     match &server.project {
         Some(project) => format!("{} (in {project})", server.name),
         None => server.name.clone(),
+    }
+}
+
+/// The command that does `verb` with `server`.
+pub(crate) fn command_for(verb: &str, file: &ConfigFile, server: &Server) -> String {
+    // `other` is the name of no client.
+    if file.client.name == "other" {
+        format!("toolbond {verb} --file {} {}", quoted(&file.name), quoted(&server.name))
+    } else {
+        format!("toolbond {verb} {} {}", file.client.name, quoted(&server.name))
     }
 }
 

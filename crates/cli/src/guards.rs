@@ -59,8 +59,22 @@ impl Guards {
         self.is_guarded(server) && self.before(server).is_some_and(|before| !before.is_guarded())
     }
 
-    /// What the file was before any of its servers was wrapped.
+    /// Why the guard of `server` goes only if that is named.
+    pub(crate) fn why_named(server: &Server) -> &'static str {
+        let Start::Command { arguments, .. } = &server.start else { return "" };
+        let first = server.verb().and_then(|verb| arguments.get(verb + 1));
+        if !server.is_wrapped() && first.is_some_and(|word| word.starts_with('-')) {
+            "its guard has options"
+        } else {
+            "`toolbond wrap` did not write its guard"
+        }
+    }
+
+    /// What the file was before any of its servers was wrapped. Without a record, whatever guards it has are not of `wrap`.
     pub(crate) fn text_before(&self, file: &ConfigFile) -> anyhow::Result<String> {
+        if self.record.is_none() {
+            return Ok(file.text.clone());
+        }
         if let Some(record) = self.record.as_ref().filter(|_| self.is_unchanged) {
             return Ok(record.before.clone());
         }
@@ -99,6 +113,7 @@ impl Guards {
 }
 
 /// A file without guards.
+#[derive(Default)]
 pub(crate) struct Unwrapped {
     pub(crate) text: String,
     /// The servers that have no guard in it.

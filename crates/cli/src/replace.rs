@@ -7,6 +7,10 @@ use std::process;
 
 use anyhow::Context as _;
 
+/// What the name of a file starts and ends with until it is written; between them is the id of the process.
+const PREFIX: &str = ".toolbond-";
+const SUFFIX: &str = ".tmp";
+
 /// Writes `bytes` beside the file at `path` and then gives them its name. Permissions and owner stay, and so does a
 /// symbolic link, whose target is replaced. A file that is not there is created.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
@@ -32,7 +36,13 @@ pub(crate) fn replace_if(
         Err(_) => None,
     };
     let beside = beside(&target);
-    let file = create(&beside, old.is_some()).with_context(context)?;
+    let file = create(&beside, old.is_some()).map_err(|error| {
+        // Of no other error, the name says more.
+        let is_there = error.kind() == io::ErrorKind::AlreadyExists;
+        let error = anyhow::Error::from(error);
+        if is_there { error.context(beside.display().to_string()) } else { error }
+    });
+    let file = file.with_context(context)?;
     let written = write(file, bytes, old.as_ref()).with_context(context);
     let replaced = written
         .and_then(|()| check())
@@ -45,7 +55,41 @@ pub(crate) fn replace_if(
 
 /// A hidden name in the same folder, which no other process uses.
 fn beside(target: &Path) -> PathBuf {
-    target.with_file_name(format!(".toolbond-{}.tmp", process::id()))
+    target.with_file_name(format!("{PREFIX}{}{SUFFIX}", process::id()))
+}
+
+/// Removes what processes that were killed left beside the file at `path`: regular files of this user.
+pub(crate) fn remove_left(path: &Path) {
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+    for entry in entries.into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let id = name.to_str().and_then(|it| it.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
+        let is_left = id.and_then(|id| id.parse().ok()).is_some_and(is_gone);
+        if is_left && entry.metadata().is_ok_and(|data| data.is_file() && is_mine(&data)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether no other process has this id.
+fn is_gone(id: u32) -> bool {
+    #[cfg(unix)]
+    if id != process::id() {
+        use rustix::process::{Pid, test_kill_process};
+        let id = i32::try_from(id).ok().and_then(Pid::from_raw);
+        return id.is_some_and(|id| test_kill_process(id) == Err(rustix::io::Errno::SRCH));
+    }
+    id == process::id()
+}
+
+#[cfg(unix)]
+fn is_mine(data: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(data) == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn is_mine(_: &Metadata) -> bool {
+    true
 }
 
 /// Creates a file, never through a link that somebody else has put there. Nobody else can read one that is `private`.
@@ -92,11 +136,12 @@ fn keep_owner(_: &File, _: &Metadata) -> io::Result<()> {
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+    use std::process::Command;
 
     use anyhow::bail;
     use toolbond_harness::files::Folder;
 
-    use super::{beside, create, replace, replace_if};
+    use super::{beside, create, remove_left, replace, replace_if};
 
     /// Whoever changes the file while the new one is written to disk keeps what they wrote.
     #[test]
@@ -112,6 +157,27 @@ mod tests {
         assert_eq!(error.unwrap_err().to_string(), "changed");
         assert_eq!(fs::read(&path).unwrap(), b"other");
         assert!(!beside(&path).exists());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_goes() {
+        let folder = Folder::new();
+        let name = |id: u32| folder.path().join(format!(".toolbond-{id}.tmp"));
+        let mut gone = Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let (own, parent) = (std::process::id(), std::os::unix::process::parent_id());
+        for id in [own, gone.id(), parent] {
+            fs::write(name(id), "").unwrap();
+        }
+        let link = name(u32::MAX);
+        std::os::unix::fs::symlink("/", &link).unwrap();
+        let path = folder.path().join("a");
+        let error = format!("{:#}", replace(&path, b"new").unwrap_err());
+        assert!(error.contains(&format!(".toolbond-{own}.tmp: ")), "{error}");
+        remove_left(&path);
+        replace(&path, b"new").unwrap();
+        let left = [own, gone.id(), parent].map(|id| name(id).exists());
+        assert!(left == [false, false, true] && link.is_symlink());
     }
 
     #[test]

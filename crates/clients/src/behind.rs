@@ -108,9 +108,8 @@ pub(crate) fn behind(program: &str, arguments: &[String]) -> Option<Behind> {
 
 /// The argument `guard`, if this command starts a guard.
 pub(crate) fn verb(program: &str, arguments: &[String]) -> Option<usize> {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
-    let name =
-        [".exe", ".cmd", ".bat"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    let name = name_of(program);
+    let name = name.as_str();
     let is_guard = |at: usize| arguments.get(at).is_some_and(|word| word == "guard");
     if matches!(name, "npx" | "uvx" | "bunx" | "pnpx" | "pipx") {
         let is_option = |word: &&String| word.starts_with('-') || word.as_str() == "run";
@@ -122,26 +121,120 @@ pub(crate) fn verb(program: &str, arguments: &[String]) -> Option<usize> {
     (is_guard(0) && (is_our_name(name) || is_this_program(program))).then_some(0)
 }
 
-/// Whether `toolbond guard` stands somewhere in a command, before or right after the first `--`: behind a package runner
-/// with options, `env`, or in a line for a shell.
+/// What starts the rest of its command line.
+const RUNNERS: [&str; 33] = [
+    "npx",
+    "npm",
+    "pnpm",
+    "pnpx",
+    "yarn",
+    "bun",
+    "bunx",
+    "uv",
+    "uvx",
+    "pipx",
+    "poetry",
+    "python",
+    "python3",
+    "py",
+    "mise",
+    "asdf",
+    "direnv",
+    "dotenv",
+    "dotenvx",
+    "op",
+    "doppler",
+    "infisical",
+    "env",
+    "sudo",
+    "doas",
+    "nice",
+    "nohup",
+    "setsid",
+    "stdbuf",
+    "flatpak-spawn",
+    "systemd-run",
+    "chronic",
+    "time",
+];
+
+/// What such a program does.
+const RUNS: [&str; 6] = ["run", "exec", "x", "dlx", "tool", "start"];
+
+/// What reads a line as a command.
+const SHELLS: [&str; 9] = ["sh", "bash", "zsh", "dash", "ash", "ksh", "fish", "cmd", "powershell"];
+
+/// Whether `toolbond guard` and what it guards stand somewhere in a command: behind a package runner with options, `env`,
+/// or in a line for a shell. After `--`, only if nothing but such programs stands before it.
 fn mentions_guard(program: &str, arguments: &[String]) -> bool {
-    let end = arguments.iter().position(|word| word == "--");
-    let end = end.map_or(arguments.len(), |end| (end + 3).min(arguments.len()));
-    let words = [program].into_iter().chain(arguments[..end].iter().map(String::as_str));
-    let words: Vec<_> = words.flat_map(str::split_whitespace).filter(|it| *it != "--").collect();
-    let is_ours = |word: &str| {
-        let name = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
-        let name = name.trim_start_matches(['"', '\'']).trim_end_matches(['"', '\'']);
-        let rest = name.strip_prefix("toolbond");
-        rest.is_some_and(|it| matches!(it, "" | ".exe" | ".cmd") || it.starts_with(['@', '=', ':']))
-    };
-    words.windows(2).any(|pair| is_ours(pair[0]) && pair[1] == "guard")
+    let mut words: Vec<_> = program.split_whitespace().collect();
+    let mut in_shell = words.iter().any(|word| is_shell(word));
+    for argument in arguments {
+        if in_shell && argument.contains(char::is_whitespace) {
+            words.push("&&");
+            // What follows `#` is a comment.
+            words.extend(argument.split_whitespace().take_while(|word| !word.starts_with('#')));
+        } else {
+            words.push(argument);
+        }
+        in_shell |= is_shell(argument);
+    }
+    let (mut only_runners, mut is_after, mut is_option) = (true, false, false);
+    for (index, word) in words.iter().enumerate() {
+        let is_guard = is_ours(word) && words.get(index + 1) == Some(&"guard");
+        if is_guard && words.len() > index + 2 && (only_runners || !is_after) {
+            return true;
+        }
+        if *word == "--" {
+            is_after = true;
+            is_option = false;
+        } else if in_shell
+            && (matches!(*word, "&&" | "||" | "|" | "&" | "exec") || word.ends_with(';'))
+        {
+            (only_runners, is_after, is_option) = (true, false, false);
+        } else {
+            let name = name_of(word);
+            let is_runner = RUNNERS.contains(&name.as_str()) || RUNS.contains(&name.as_str());
+            let is_flag = word.starts_with('-');
+            only_runners &=
+                is_runner || is_flag || is_option || word.contains('=') || is_shell(word);
+            // The next word may be its value.
+            is_option = is_flag && !matches!(*word, "-y" | "--yes" | "-i" | "-q");
+        }
+    }
+    false
 }
 
-/// Whether `name` is `toolbond`, also with a version behind it.
+/// The name of a program, without its folder, quotes and extension.
+fn name_of(program: &str) -> String {
+    let program = program.trim_matches(['"', '\'']);
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
+    let end = [".exe", ".cmd", ".bat"].iter().find_map(|end| name.strip_suffix(end));
+    end.map(str::to_owned).unwrap_or(name)
+}
+
+fn is_shell(word: &str) -> bool {
+    let name = name_of(word);
+    SHELLS.contains(&name.as_str()) || name == "pwsh"
+}
+
+/// Whether `word` is our program, our package or our image.
+fn is_ours(word: &str) -> bool {
+    let name = name_of(word);
+    let rest = name.strip_prefix("toolbond");
+    rest.is_some_and(|it| it.starts_with(['@', '=', ':'])) || is_our_name(&name)
+}
+
+/// Whether `name` is `toolbond`, also with a version or a platform behind it.
 fn is_our_name(name: &str) -> bool {
+    let is_platform = |part: &str| {
+        let systems = ["linux", "darwin", "windows"];
+        systems.iter().any(|system| part.contains(system))
+            && ["x86_64", "aarch64", "arm", "i686", "riscv64"].iter().any(|it| part.contains(it))
+    };
     name.strip_prefix("toolbond").is_some_and(|rest| {
         rest.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '_' | 'v'))
+            || (rest.starts_with('-') && is_platform(rest))
     })
 }
 
@@ -206,6 +299,11 @@ mod tests {
             ("toolbond guard --", other("its guard has neither a command nor a URL")),
             ("toolbond demo --serve", None),
             ("toolbond-tools guard -- x", None),
+            ("toolbond-linux guard -- x", None),
+            ("toolbond-x86_64-unknown-linux-gnu guard -- x", Some(Behind::Command(2))),
+            ("npx -y server-filesystem /src/toolbond guard", None),
+            ("npx -y srv -- toolbond guard x", None),
+            ("npm run mcp -- y toolbond guard x", None),
             ("npx -y toolbond-tools guard -- x", None),
             ("npx -y x -- y toolbond guard", None),
             ("x toolbond --help guard", None),
@@ -236,6 +334,12 @@ mod tests {
             "env A=b toolbond guard -- x",
             "sudo /opt/toolbond guard -- x",
             r"cmd.exe /c C:\bin\Toolbond.exe guard -- x",
+            "op run --env-file .env -- npx -y toolbond guard -- x",
+            "dotenv -- npx toolbond guard -- x",
+            "mise exec -- npx -y toolbond guard -- x",
+            "sudo -- env A=b toolbond guard -- x",
+            "uv run --with toolbond -- python -m toolbond guard -- x",
+            "env A=b toolbond-aarch64-apple-darwin guard -- x",
             "docker run -i --rm ghcr.io/ada/toolbond:0.1.0 guard -- x",
         ] {
             let mut split = words.split(' ').map(str::to_owned);
@@ -243,8 +347,18 @@ mod tests {
             let found = behind(&program, &split.collect::<Vec<_>>());
             assert_eq!(found, Some(Behind::Other(reason)), "{words}");
         }
-        let line = ["-c", "exec 'toolbond' guard -- x"].map(str::to_owned);
-        assert_eq!(behind("sh", &line), Some(Behind::Other(reason)));
+        for (program, word, line, is_guard) in [
+            ("sh", "-c", "exec 'toolbond' guard -- x", true),
+            ("bash", "-lc", "\"/opt/my tools/toolbond\" guard -- x", true),
+            ("sh", "-c", "cd /x && op run -- npx -y toolbond guard -- x", true),
+            ("powershell", "-Command", r"& 'C:\tb\toolbond.exe' guard -- x", true),
+            ("sh", "-c", "exec x # was: toolbond guard -- x", false),
+            ("sh", "-c", "srv -- toolbond guard y", false),
+            ("npx", "srv", "Ask whether toolbond guard is on", false),
+        ] {
+            let found = behind(program, &[word, line].map(str::to_owned));
+            assert_eq!(found, is_guard.then_some(Behind::Other(reason)), "{line}");
+        }
         assert_eq!(behind("toolbond guard -- x", &[]), Some(Behind::Other(reason)));
     }
 }

@@ -7,8 +7,10 @@ use std::path::Path;
 use toolbond_clients::{Behind, Server, Start};
 use toolbond_guard::live::ToolsError;
 
-use crate::configs::ConfigFile;
-use crate::words::quoted;
+use crate::configs::{ConfigFile, command_for};
+
+/// What to do about `~` before a path.
+const TILDE: &str = "no shell replaces `~` here: write the whole path";
 
 /// What to do about `error` of `server`.
 pub(super) fn advice(
@@ -19,6 +21,10 @@ pub(super) fn advice(
 ) -> Option<String> {
     let (program, arguments, guard) = match &server.start {
         Start::Command { program, arguments, guard } => (program, arguments, guard),
+        Start::Remote { url, .. } if has_user(url) => {
+            let headers = file.client.headers;
+            return Some(format!("take the user out of its URL, and put the key into `{headers}`"));
+        }
         Start::Remote { .. } => {
             let text = "start the server if it runs on this machine, or correct its URL";
             return Some(text.to_owned());
@@ -28,16 +34,17 @@ pub(super) fn advice(
     let is_missing = error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::NotFound);
-    if is_missing && folder.is_some_and(|folder| !folder.is_dir()) {
-        return Some("the folder that it is started in does not exist".to_owned());
+        .any(|it| matches!(it.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory));
+    if let Some(folder) = folder.filter(|folder| is_missing && !folder.is_dir()) {
+        let is = if folder.exists() { "is a file" } else { "does not exist" };
+        return Some(format!("the folder that it is started in {is}"));
     }
     if is_missing && Path::new(program).is_absolute() && Path::new(program).exists() {
         let text = "the program that the first line of its command names does not exist";
         return Some(text.to_owned());
     }
     if is_missing && guard.is_some() && Path::new(program).is_absolute() {
-        return Some(format!("this file does not exist; {}", wrap_command(file, server)));
+        return Some(format!("this file does not exist; {}", command_for("wrap", file, server)));
     }
     if is_missing {
         return Some(about_missing(program).to_owned());
@@ -48,6 +55,7 @@ pub(super) fn advice(
         return Some(about_missing(inner).to_owned());
     }
     let text = match error.downcast_ref::<ToolsError>()? {
+        ToolsError::Ended { .. } if arguments.iter().any(|it| it.starts_with("~/")) => TILDE,
         ToolsError::Ended { .. } => {
             "start its command in a terminal to see all that it says; it may want an argument or a variable in `env`"
         }
@@ -62,9 +70,17 @@ pub(super) fn advice(
     Some(text.to_owned())
 }
 
+/// Whether there is a user in `url`.
+fn has_user(url: &str) -> bool {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
+}
+
 /// What to do about a program that is not there.
 fn about_missing(program: &str) -> &'static str {
-    if program.split_whitespace().count() > 1 {
+    if program.starts_with("~/") {
+        TILDE
+    } else if program.split_whitespace().count() > 1 {
         "put the words after the first into `args`"
     } else if program.contains(['/', '\\']) {
         "this file does not exist"
@@ -83,14 +99,4 @@ fn is_found(program: &str) -> bool {
         return Path::new(program).exists() || !Path::new(program).is_absolute();
     }
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
-}
-
-/// The command that puts a guard in front of `server`.
-pub(super) fn wrap_command(file: &ConfigFile, server: &Server) -> String {
-    // `other` is the name of no client.
-    if file.client.name == "other" {
-        format!("toolbond wrap --file {} {}", quoted(&file.name), quoted(&server.name))
-    } else {
-        format!("toolbond wrap {} {}", file.client.name, quoted(&server.name))
-    }
 }

@@ -9,14 +9,17 @@ use toolbond_clients::{Behind, Document, Server, Start};
 use toolbond_guard::live::{Listed, ToolsError};
 use toolbond_guard::{Launch, StartError};
 
-use super::advice::{advice, wrap_command};
+use super::advice::advice;
 use super::checkup::{Checkup, State};
 use super::variables::expand;
-use crate::configs::ConfigFile;
+use crate::configs::{ConfigFile, command_for};
 use crate::live::is_interrupted;
 use crate::probe::{SignIn, ask_command, ask_url};
 use crate::secrets::Secrets;
 use crate::watchdog::start_watchdog;
+
+/// How the warning of a guard about the end of its server starts.
+const ENDED: &str = "server: the server ended before it answered (";
 
 /// Asks `server` for its tools and judges them. Fails only if a signal ends this.
 pub(crate) async fn check(
@@ -57,7 +60,7 @@ pub(crate) async fn check(
                 Ok(Err(error)) if is_interrupted(&error) => return Err(error),
                 _ => {}
             }
-            checkup.judge(file.client, listed, &wrap_command(file, server));
+            checkup.judge(file.client, listed, &command_for("wrap", file, server));
         }
         Ok(Err(error)) if is_interrupted(&error) => return Err(error),
         Ok(Err(error)) => {
@@ -122,11 +125,16 @@ async fn ask(
 
 /// `listed` without the secrets in what is printed of it.
 fn without(mut listed: Listed, secrets: &Secrets) -> Listed {
-    for text in [&mut listed.name, &mut listed.noise].into_iter().flatten() {
-        *text = secrets.hide(text);
-    }
+    listed.name = listed.name.map(|name| secrets.hide(&name));
+    listed.noise = listed.noise.map(|line| secrets.hide_cut(&line));
     listed.revision = secrets.hide(&listed.revision);
     listed
+}
+
+/// What a guard says of the end of its server, where `how` quotes that; else `how`.
+fn inside(how: &str) -> &str {
+    let found = how.split_once("stderr: toolbond: ").and_then(|(_, line)| line.split_once(ENDED));
+    found.map_or(how, |(_, inside)| inside.strip_suffix(')').unwrap_or(inside))
 }
 
 /// `error` without the secrets in what it quotes.
@@ -135,7 +143,7 @@ fn hidden(mut error: anyhow::Error, secrets: &Secrets) -> anyhow::Error {
         *program = secrets.hide(program);
     } else if let Some(error) = error.downcast_mut::<ToolsError>() {
         if let Some(quote) = error.quote_mut() {
-            *quote = secrets.hide(quote);
+            *quote = secrets.hide_cut(inside(quote));
         }
     } else if !error.is::<SignIn>() {
         return anyhow!(secrets.hide(&format!("{error:#}")));

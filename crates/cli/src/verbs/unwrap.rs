@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use anyhow::anyhow;
 use toolbond_clients::{Folders, Lock, Record, Server, keep_copy};
 
-use crate::configs::{Choice, ConfigFile, folders, full_name, shown};
+use crate::configs::{Choice, ConfigFile, command_for, folders, full_name, shown};
 use crate::diff::write_diff;
 use crate::exit::Exit;
 use crate::guards::{Guards, Unwrapped};
@@ -89,10 +89,13 @@ impl Unwrap {
         let is_needed = others.iter().any(|it| guards.is_known(it) && !is_named(it));
         let mut chosen: Vec<_> = ours.into_iter().filter(is_chosen).collect();
         let only_ours = !self.choice.is_named() || !others.iter().any(is_chosen);
+        let mut left = Unwrapped::default();
         if self.choice.is_named() {
             chosen.extend(others.into_iter().filter(is_chosen));
+        } else {
+            left = guards.unwrap(file, &others)?;
         }
-        if chosen.is_empty() {
+        if chosen.is_empty() && left.going.is_empty() && left.staying.is_empty() {
             return Ok(None);
         }
         let is_restored = guards.is_unchanged && is_all && only_ours && !is_needed;
@@ -102,8 +105,23 @@ impl Unwrap {
             let new = guards.unwrap(file, &chosen);
             new.map_err(|error| anyhow!("{}: {error}; nothing was written", file.name))?
         };
-        let exit = if new.staying.is_empty() { Exit::Clean } else { Exit::Failed };
+        let staying: Vec<_> = new.staying.iter().chain(&left.staying).collect();
+        let exit = if staying.is_empty() { Exit::Clean } else { Exit::Failed };
+        let mut lines: Vec<_> = staying
+            .iter()
+            .map(|(server, reason)| format!("{}: left as it is: {reason}", full_name(server)))
+            .collect();
+        lines.extend(left.going.iter().map(|server| {
+            let (name, why) = (full_name(server), Guards::why_named(server));
+            format!(
+                "{name}: left as it is: {why}; `{}` removes it",
+                command_for("unwrap", file, server)
+            )
+        }));
         if self.dry_run {
+            for line in lines {
+                terminal::print_note(&line);
+            }
             write_diff(&file.name, &file.text, &new.text, &file.secrets()?)?;
             return Ok(Some(exit));
         }
@@ -127,23 +145,28 @@ impl Unwrap {
                 record.delete()?;
             }
         }
-        report(file, &new, copy.map(|copy| shown(&copy, folders)).as_deref())?;
+        report(file, &new, &lines, copy.map(|copy| shown(&copy, folders)).as_deref())?;
         Ok(Some(exit))
     }
 }
 
 /// Says what became of each server.
-fn report(file: &ConfigFile, new: &Unwrapped, copy: Option<&str>) -> io::Result<()> {
+fn report(
+    file: &ConfigFile,
+    new: &Unwrapped,
+    lines: &[String],
+    copy: Option<&str>,
+) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", printable(&file.name))?;
     for server in &new.going {
         writeln!(out, "  {}: no longer guarded", printable(&full_name(server)))?;
     }
-    for (server, reason) in &new.staying {
-        writeln!(out, "  {}: left as it is: {reason}", printable(&full_name(server)))?;
+    for line in lines {
+        writeln!(out, "  {}", printable(line))?;
     }
     if let Some(copy) = copy {
-        writeln!(out, "  a copy of what it was: {}", printable(copy))?;
+        writeln!(out, "  a copy with the guards: {}", printable(copy))?;
     }
     if !new.going.is_empty() {
         writeln!(out, "  restart {} to use it without the guard", file.client.title)?;

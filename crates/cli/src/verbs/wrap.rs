@@ -180,6 +180,9 @@ impl Wrap {
                     }
                     "guarded now"
                 }
+                Start::Command { guard: Some(_), .. } if server.verb().is_none() => {
+                    "left as it is: it seems to start `toolbond guard` itself"
+                }
                 _ if guards.is_guarded(server) => "guarded already",
                 Start::Remote { .. } => "left as it is: it is on HTTP (name it to wrap it)",
                 Start::Unknown(reason) => reason,
@@ -192,7 +195,7 @@ impl Wrap {
         }
         if !chosen.is_empty() {
             if let Some(record) = Record::read(&folders.data(), &file.real) {
-                writeln!(out, "  a copy of what it was: {}", shown(record.copy(), folders))?;
+                writeln!(out, "  a copy without guards: {}", shown(record.copy(), folders))?;
             }
             writeln!(out, "  restart {} to use the guard", file.client.title)?;
             if file.is_project && self.via.is_none() {

@@ -174,11 +174,28 @@ fn unwrapping_one_server_after_another_keeps_what_was_changed() {
     assert_eq!(home.read(desktop()), config("/srv", guarded));
     // The guard that somebody wrote goes by name, and what the file was is kept.
     let before = home.read(desktop());
-    assert!(out.contains("a copy of what it was: ~/"), "{out}");
+    assert!(out.contains("a copy with the guards: ~/"), "{out}");
     let out = home.run(&["unwrap", "claude-desktop", "b"]);
-    let copy = out.split_once("a copy of what it was: ~/").unwrap().1.lines().next().unwrap();
+    let copy = out.split_once("a copy with the guards: ~/").unwrap().1.lines().next().unwrap();
     assert_eq!(home.read(copy), before);
     assert_eq!(home.read(desktop()), config("/srv", json!({ "command": "y", "args": ["k"] })));
+}
+
+/// A guard that was there before `wrap` stays: without a record, its server is not known without it.
+#[test]
+fn a_guard_written_by_hand_stays() {
+    let home = Home::new();
+    let text = json!({ "mcpServers": {
+        "a": { "command": "npx", "args": ["x"] },
+        "mine": { "command": "toolbond", "args": ["guard", "--", "y"] },
+    } });
+    let text = format!("{text:#}\n");
+    home.write(desktop(), &text);
+    for names in [&["a"][..], &[]] {
+        home.run(&["wrap", "claude-desktop", "a"]);
+        home.run(&[&["unwrap", "claude-desktop"], names].concat());
+        assert_eq!(home.read(desktop()), text);
+    }
 }
 
 /// Options that a user gave a guard go only if its server is named, which then is as it was.

@@ -5,7 +5,7 @@ mod node;
 mod syntax;
 mod toml;
 
-pub(crate) use node::{Member, Node};
+pub(crate) use node::{Kind, Member, Node};
 pub use syntax::{ParseError, Syntax};
 
 /// A configuration: its text, and where everything is.
@@ -27,13 +27,5 @@ impl<'a> Document<'a> {
         };
         root.shift(mark);
         Ok(Self { text, syntax, root })
-    }
-
-    /// All texts in it, each with the name of the member that it is the value of, or an element of.
-    #[must_use]
-    pub fn named_texts(&self) -> Vec<(&str, &str)> {
-        let mut texts = Vec::new();
-        self.root.add_texts("", &mut texts);
-        texts
     }
 }

@@ -69,20 +69,6 @@ impl Node {
         }
     }
 
-    /// Adds the texts in it, which is the value of the member `name`.
-    pub(super) fn add_texts<'a>(&'a self, name: &'a str, texts: &mut Vec<(&'a str, &'a str)>) {
-        match &self.kind {
-            Kind::Text(text) => texts.push((name, text)),
-            Kind::List(items) => items.iter().for_each(|item| item.add_texts(name, texts)),
-            Kind::Table(members) => {
-                for member in members {
-                    member.value.add_texts(&member.name, texts);
-                }
-            }
-            Kind::Other(_) => {}
-        }
-    }
-
     /// Moves everything by `by` bytes.
     pub(super) fn shift(&mut self, by: usize) {
         self.range = self.range.start + by..self.range.end + by;
