@@ -125,11 +125,11 @@ pub fn without_formats(tool: &Value) -> Cow<'_, Value> {
 #[must_use]
 pub fn open_choices(schema: &Value) -> Option<Relaxation> {
     let map = map(schema)?;
-    let graph = Graph::new(&map);
     let formats: Vec<_> = asserted(&map).map(|(at, _)| at).collect();
     if formats.is_empty() {
         return None;
     }
+    let graph = Graph::new(&map);
     let is_choice = |edge: &Edge| edge.inverting == Some("oneOf");
     let can_open = |edge: &Edge| map.places[edge.holder].schema.get("anyOf").is_none();
     let fixed = graph.inverted(&graph.inverting(|edge| is_choice(edge) && can_open(edge)));

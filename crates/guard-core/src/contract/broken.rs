@@ -42,20 +42,21 @@ impl ResultCheck<'_> {
     ) -> CheckedResult {
         let repaired = judged.repaired_result.take();
         let is_wrong = matches!(judged.outcome, Outcome::Repaired | Outcome::Invalid);
-        if is_wrong && self.is_valid_for_client(result, contract) == Some(true) {
+        let is_valid = if is_wrong { self.is_valid_for_client(result, contract) } else { None };
+        if is_valid == Some(true) {
             return self.passed(text, result);
         }
         match (judged.outcome, repaired) {
             (Outcome::Repaired, Some(repaired)) => {
                 let Some((text, result)) = repair(text, result, &repaired) else {
                     let judged = contract.judge_result(result, ResultTerms::from(Mode::Warn));
-                    return self.settle(text, result, contract, judged);
+                    return self.settle(text, result, contract, judged, is_valid);
                 };
                 self.conclude(judged);
                 let passed = self.passed(&text, &result);
                 CheckedResult { replacement: passed.replacement.or(Some(text)), ..passed }
             }
-            (Outcome::Invalid, _) => self.settle(text, result, contract, judged),
+            (Outcome::Invalid, _) => self.settle(text, result, contract, judged, is_valid),
             _ => {
                 self.conclude(judged);
                 match contract.tell_error(result) {
@@ -85,13 +86,15 @@ impl ResultCheck<'_> {
         self.server.learned().accepts(held.learned.as_ref(), contract, content)
     }
 
-    /// Decides about a result that breaks the schema, and learns from it.
+    /// Decides about a result that breaks the schema, and learns from it. `is_valid` says whether it is valid under the
+    /// schema that the client was given, if that is known.
     fn settle(
         self,
         text: &str,
         result: &Value,
         contract: &Contract,
         mut judged: JudgedCall,
+        is_valid: Option<bool>,
     ) -> CheckedResult {
         let rule = judged.findings.first().map_or("", |finding| finding.rule);
         if !ABOUT_SCHEMA.contains(&rule) {
@@ -128,7 +131,7 @@ impl ResultCheck<'_> {
         let Some(held) = self.held().filter(|held| held.is_listed && held.is_validated) else {
             return self.passed(text, result);
         };
-        if table.accepts(held.learned.as_ref(), contract, content) != Some(false) {
+        if is_valid != Some(false) {
             return self.passed(text, result);
         }
         if let Some(span) = self.span {

@@ -39,7 +39,11 @@ impl Skipped {
     /// What to report of those that are not reported yet.
     pub(super) fn rest(&mut self) -> Option<Event> {
         let count = std::mem::take(&mut self.untold);
-        let text = || format!("server: skipped more output that is not a message, {count} times");
+        let text = || {
+            format!(
+                "server: skipped further output that is not a message; number of texts: {count}"
+            )
+        };
         (count > 0).then(|| Event::warning(text()))
     }
 }
@@ -55,9 +59,9 @@ mod tests {
         let mut add = |now| skipped.add(Event::warning("a"), now).map(|it| it.to_string());
         let all: Vec<_> = (0..MAX_SHOWN + 7).filter_map(|_| add(now)).collect();
         assert_eq!(all.len(), MAX_SHOWN);
-        assert!(add(now + PAUSE).unwrap().ends_with("message, 8 times"));
+        assert!(add(now + PAUSE).unwrap().ends_with("texts: 8"));
         assert!(add(now + PAUSE).is_none());
-        assert!(skipped.rest().unwrap().to_string().ends_with("message, 1 times"));
+        assert!(skipped.rest().unwrap().to_string().ends_with("texts: 1"));
         assert!(skipped.rest().is_none());
     }
 }
