@@ -128,10 +128,8 @@ impl ResultCheck<'_> {
         if is_new {
             self.conclude(judged);
         }
-        let Some(held) = self.held().filter(|held| held.is_listed && held.is_validated) else {
-            return self.passed(text, result);
-        };
-        if is_valid != Some(false) {
+        let validates = self.held().is_some_and(|held| held.is_listed && held.is_validated);
+        if !validates || is_valid != Some(false) {
             return self.passed(text, result);
         }
         if let Some(span) = self.span {
